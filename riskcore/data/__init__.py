@@ -1,0 +1,1 @@
+"""Data sets and workloads: reading, checking, typing, splitting."""

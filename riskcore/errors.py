@@ -1,0 +1,34 @@
+"""Every error a person may meet: what happened, where, and what to do.
+
+One root, so that the command line and the screens catch one class and show its text;
+anything that is not a `RiskcoreError` is a defect of this project.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from riskcore.data.problems import Problem
+
+
+class RiskcoreError(Exception):
+    """Root of all errors raised on purpose. The text is fit to be shown to a user."""
+
+
+class ConfigError(RiskcoreError):
+    """A setting has a value that it cannot have."""
+
+
+class DataFormatError(RiskcoreError):
+    """The input cannot be used. Carries every problem found, not only the first."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))
+
+
+class DownloadError(RiskcoreError):
+    """A public data set could not be fetched or unpacked."""
