@@ -94,3 +94,69 @@ class RuleConfig(Config):
     match_impurity: float = setting(0.1, "Gini a match side must stay under to be a rule", 0, 0.5)
     unmatch_impurity: float = setting(0.1, "Gini an unmatch side must stay under to be a rule", 0, 0.5)
     class_weight: float = setting(1000.0, "weight of the class that a cut must not let slip through", 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class RiskConfig(Config):
+    """The risk model: its starting point, its bounds, its fit, its scoring and its rivals."""
+
+    confidence: float = setting(0.9, "worst outcomes of combined probability 1 - confidence are set aside", 0.5, 0.999)
+    prior_weight: float = setting(0.1, "a rule's weight before any evidence: ten rules weigh as much as a matcher", 0)
+    prior_rsd: float = setting(0.5, "relative standard deviation before any evidence: the middle of its bounds", 0, 1)
+    lowest_rsd: float = setting(0.1, "no rule and no matcher is ever surer of itself than this", 1e-6, 1)
+    highest_rsd: float = setting(0.9, "beyond this a rule says nothing, and a low weight says so better", 1e-6, 1)
+    mean_floor: float = setting(
+        0.1, "a mean below this counts as this in s = rsd * mean: none is sure for free", 1e-6, 1
+    )
+    buckets: int = setting(50, "equal slices of the matcher's output, each with its own learned rsd", 1, 1000)
+    prior_a: float = setting(1.0, "weight of a matcher that is undecided; learned", 1e-3, 100)
+    prior_c: float = setting(0.5, "width of the dip in the matcher's weight around 0.5; learned", 1e-2, 100)
+    prior_scale: float = setting(1.0, "steepness of the ranking loss; learned", 1e-3, 100)
+    steps: int = setting(200, "Adam steps: what plain gradient descent needs about 1000 epochs for", 0)
+    rate: float = setting(0.01, "Adam's rate: 200 steps can carry a weight from 0.1 to about 2", 1e-6, 1)
+    l1: float = setting(1e-3, "pull of weights towards exactly zero: fewer rules to read", 0)
+    l2: float = setting(1e-3, "pull of large weights towards small ones: no rule rules alone", 0)
+    pairs_per_step: int = setting(
+        100_000, "pairs of a wrong and a right pair per step; all of them where they are fewer", 1
+    )
+    few_mispredicted: int = setting(10, "with fewer mispredicted validation pairs the fit says that it rests on few", 1)
+    pin_weight: float = setting(10.0, "weight of a pinned rule: heard above the matcher (1 to 2) and learned rules", 0)
+    chunk_pairs: int = setting(50_000, "pairs scored at a time: temporary memory does not grow with the workload", 1)
+    workers: int = setting(2, "threads that score chunks; numpy and scipy leave the interpreter free meanwhile", 1)
+    mute_sets_tried: int = setting(
+        50_000, "sets of rules of one size tried to find the fewest to mute; then greedily", 1
+    )
+    trust_neighbours: int = setting(10, "nearest training pairs of a class that a trust score averages over", 1)
+    bootstrap_samples: int = setting(1000, "resamples behind an interval: 25 lie beyond each end of a 95 % one", 20)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.lowest_rsd <= self.prior_rsd <= self.highest_rsd:
+            raise ConfigError(
+                f"RiskConfig.prior_rsd is {self.prior_rsd}; it must lie between lowest_rsd ({self.lowest_rsd}) "
+                f"and highest_rsd ({self.highest_rsd})."
+            )
+
+
+@dataclasses.dataclass(frozen=True)
+class MatcherConfig(Config):
+    """Which matcher, and its shape."""
+
+    kind: str = setting("hybrid", "the design the field compares with; `riskcore.matchers.KINDS` lists all")
+    wide: bool = setting(False, "let the head see the metrics too; off, the matcher is the published design")
+    width: int = setting(64, "numbers per word and summary: wider was slower and no better", 4, 1024)
+    head: int = setting(64, "numbers per layer of the highway head", 4, 4096)
+    dropout: float = setting(0.1, "share of numbers hidden from the head while training, against learning by heart", 0, 0.9)
+    max_words: int = setting(80, "words of a value that are read: attention costs their square", 1, 2_000)
+    threads: int = setting(1, "torch threads; beside another busy process two were up to ten times slower than one", 1, 256)
+
+
+@dataclasses.dataclass(frozen=True)
+class TuneConfig(Config):
+    """How matchers are trained."""
+
+    epochs: int = setting(20, "passes over the labelled pairs; the best by validation F1 is kept", 0, 10_000)
+    batch_size: int = setting(64, "pairs per step", 1, 65_536)
+    rate: float | None = setting(None, "Adam's rate on labels; none is the matcher's own", 1e-8, 1)
+    match_weight: float = setting(1.0, "how much dearer a missed match is than a false one", 0.01, 1_000)
+    smoothing: float = setting(0.0, "labels are believed to 1 minus this", 0, 0.4)

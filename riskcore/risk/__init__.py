@@ -1,0 +1,50 @@
+"""How likely each label is to be wrong, and why. Scoring and explaining need numpy and scipy only.
+
+Fitting (`riskcore.risk.ranking`) needs torch and is therefore imported on first use, never here.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from riskcore.risk.comparison import Comparison, auroc, compare, errors_found, precision_at
+from riskcore.risk.explain import Explanation, Explanations, explain_pair, explain_pairs
+from riskcore.risk.model import RiskModel, RiskModelError, RiskScores, prior_model
+from riskcore.risk.nearest import NearestChange, nearest_change
+from riskcore.risk.rivals import Ranking
+from riskcore.risk.value_at_risk import top
+
+if TYPE_CHECKING:
+    from riskcore.risk.ranking import FitResult, fit_risk_model
+
+__all__ = [
+    "Comparison",
+    "Explanation",
+    "Explanations",
+    "FitResult",
+    "NearestChange",
+    "Ranking",
+    "RiskModel",
+    "RiskModelError",
+    "RiskScores",
+    "auroc",
+    "compare",
+    "errors_found",
+    "explain_pair",
+    "explain_pairs",
+    "fit_risk_model",
+    "nearest_change",
+    "precision_at",
+    "prior_model",
+    "top",
+]
+
+_NEED_TORCH = ("FitResult", "fit_risk_model")
+
+
+def __getattr__(name: str) -> Any:
+    if name in _NEED_TORCH:
+        from riskcore.risk import ranking
+
+        return getattr(ranking, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
