@@ -13,9 +13,10 @@ import re
 from collections.abc import Iterable
 from typing import Self
 
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
+_MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTHS = {name: number for number, name in enumerate(_MONTH_NAMES, 1)}
 _DAYS_BEFORE = (0, 31, 59, 90, 120, 151, 181, 212, 243, 273, 304, 334)
-_MONTH = "(?P<month>jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_MONTH = f"(?P<month>{'|'.join(_MONTH_NAMES)})[a-z]*"
 
 _PLAIN = re.compile(
     r"\W{0,4}?(?:usd|eur|gbp|vol(?:ume)?\.?|no\.?|pages?|pp\.?)?\s*(?P<sign>-?)\s*"

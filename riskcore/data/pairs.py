@@ -29,9 +29,9 @@ class Table:
     def attributes(self) -> tuple[str, ...]:
         return tuple(self.values.columns)
 
-    def text(self, attribute: str) -> np.ndarray:
-        """The attribute's values as an object array of `str`, with `None` where missing."""
-        column = self.values[attribute]
+    def text(self, attribute: str, rows: np.ndarray | None = None) -> np.ndarray:
+        """The attribute's values (of these rows) as an object array of `str`, with `None` where missing."""
+        column = self.values[attribute] if rows is None else self.values[attribute].take(rows)
         values: np.ndarray = column.to_numpy(dtype=object, copy=True)
         values[column.isna().to_numpy()] = None
         return values

@@ -8,7 +8,10 @@ from __future__ import annotations
 import re
 import unicodedata
 
-STOP_WORDS = frozenset("a an and at by de des di du for from in la le of on or the to und with".split())
+STOP_WORDS = frozenset(
+    ("a", "an", "and", "at", "by", "de", "des", "di", "du", "for", "from", "in", "la", "le", "of", "on", "or", "the")
+    + ("to", "und", "with")
+)
 NAME_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd"))
 
 _WORD = re.compile(r"[^\W_]+")

@@ -1,0 +1,166 @@
+"""The pair x metric matrix: one column per attribute and kind, NaN where missing.
+
+`MetricSpace.fit` learns what depends on the data as a whole (how rare each word is, how a column's numbers are to
+be read) from all tables of a workload, without labels; `transform` then turns pairs into numbers. Values are
+compared once per distinct value pair and chunk by chunk. A missing value on either side gives a missing metric,
+and so does a value in which the metric finds nothing to compare ("album only" as a price).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+import numpy as np
+import pandas as pd
+
+from riskcore.config import MetricConfig
+from riskcore.data.numbers import Reading
+from riskcore.data.pairs import Pairs, Table
+from riskcore.data.schema import Attribute, AttributeType
+from riskcore.data.values import compact, fold
+from riskcore.metrics.abbreviations import AbbreviationScorer
+from riskcore.metrics.kinds import KINDS_OF, Metric, metrics_of
+from riskcore.metrics.numbers import NumberScorer
+from riskcore.metrics.sets import CodeScorer, ElementScorer
+from riskcore.metrics.strings import Scores, StringScorer
+from riskcore.metrics.words import Rarity, WordScorer
+
+DECIMALS = 4  # so that thresholds do not hang on the last bit
+Progress = Callable[[int, int], None]
+
+
+class Scorer(Protocol):
+    """Prepared with the distinct values of both sides; scores arrays of positions in them."""
+
+    def score(self, left: np.ndarray, right: np.ndarray) -> Scores: ...
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MetricMatrix:
+    """Metric values of some pairs."""
+
+    values: np.ndarray  # float32, pairs x metrics, NaN = missing
+    metrics: tuple[Metric, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def column(self, key: str) -> np.ndarray:
+        return self.values[:, [metric.key for metric in self.metrics].index(key)]
+
+
+@dataclasses.dataclass(frozen=True)
+class Statistics:
+    """What one attribute's metrics need to know of the data as a whole."""
+
+    rarity: Rarity
+    reading: Reading
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MetricSpace:
+    """The metrics of a workload's attributes, ready to score pairs."""
+
+    attributes: tuple[Attribute, ...]
+    statistics: tuple[Statistics, ...]
+    config: MetricConfig
+
+    @classmethod
+    def fit(
+        cls, attributes: Sequence[Attribute], tables: Sequence[Table], config: MetricConfig | None = None
+    ) -> MetricSpace:
+        """Learn the statistics of each attribute from all its values in these tables. No labels are involved."""
+        return cls(tuple(attributes), tuple(_statistics(one, tables) for one in attributes), config or MetricConfig())
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        return tuple(metric for attribute in self.attributes for metric in metrics_of(attribute))
+
+    def transform(self, pairs: Pairs, on_progress: Progress | None = None) -> MetricMatrix:
+        """Score all pairs. `on_progress(done, total)` is told of attributes' pairs as they are done."""
+        values = np.full((len(pairs), len(self.metrics)), np.nan, dtype=np.float32)
+        total, column = len(pairs) * len(self.attributes), 0
+        for index, (attribute, statistics) in enumerate(zip(self.attributes, self.statistics, strict=True)):
+            kinds = KINDS_OF[attribute.type]
+            for done in _fill(values[:, column : column + len(kinds)], pairs, attribute, statistics, self.config):
+                if on_progress:
+                    on_progress(index * len(pairs) + done, total)
+            column += len(kinds)
+        return MetricMatrix(values, self.metrics)
+
+    def chunks(self, pairs: Pairs) -> Iterator[MetricMatrix]:
+        """The same, `chunk_pairs` rows at a time, for workloads whose matrix would not fit in memory."""
+        for start in range(0, len(pairs), self.config.chunk_pairs):
+            yield self.transform(pairs.take(slice(start, start + self.config.chunk_pairs)))
+
+
+def _statistics(attribute: Attribute, tables: Sequence[Table]) -> Statistics:
+    values = [fold(value) for table in _distinct(tables) for value in table.text(attribute.name) if value is not None]
+    return Statistics(Rarity.learn(values), Reading.infer(values))
+
+
+def _distinct(tables: Sequence[Table]) -> list[Table]:
+    """A table given twice (a self-join's two sides) counts once."""
+    return list({id(table): table for table in tables}.values())
+
+
+def _fill(
+    out: np.ndarray, pairs: Pairs, attribute: Attribute, statistics: Statistics, config: MetricConfig
+) -> Iterator[int]:
+    """Write one attribute's metrics into `out`, yielding the number of pairs done so far."""
+    left_codes, left_values = _encode(pairs.left, pairs.left_rows, attribute.name)
+    right_codes, right_values = _encode(pairs.right, pairs.right_rows, attribute.name)
+    scorers = _scorers(attribute.type, left_values, right_values, statistics, config)
+    for start in range(0, len(pairs), config.chunk_pairs):
+        rows = slice(start, min(start + config.chunk_pairs, len(pairs)))
+        _fill_rows(out[rows], left_codes[rows], right_codes[rows], len(right_values), scorers, KINDS_OF[attribute.type])
+        yield rows.stop
+
+
+def _encode(table: Table, rows: np.ndarray, attribute: str) -> tuple[np.ndarray, list[str]]:
+    """For each pair the number of its value among the distinct folded values (-1 missing), and those values."""
+    used, place = np.unique(rows, return_inverse=True)
+    raw_codes, raw = pd.factorize(table.text(attribute, used))
+    codes, values = pd.factorize(np.array([fold(value) or None for value in raw], dtype=object))
+    of_raw = np.append(codes, -1)  # position -1, a missing raw value, stays -1
+    return of_raw[raw_codes][place], list(values)
+
+
+def _scorers(
+    kind: AttributeType, left: list[str], right: list[str], statistics: Statistics, config: MetricConfig
+) -> list[Scorer]:
+    """The scorers that together yield all metrics of a type."""
+    kinds = KINDS_OF[kind]
+    if kind is AttributeType.NUMBER:
+        return [NumberScorer(left, right, statistics.reading)]
+    if kind is AttributeType.CODE:
+        return [StringScorer([compact(v) for v in left], [compact(v) for v in right], kinds, config)]
+    scorers: list[Scorer] = [
+        StringScorer(left, right, kinds, config),
+        WordScorer(left, right, statistics.rarity, config),
+    ]
+    if kind is AttributeType.SET:
+        scorers.append(ElementScorer(left, right, config))
+    if kind is AttributeType.NAME:
+        scorers.append(AbbreviationScorer(left, right))
+    if kind in (AttributeType.NAME, AttributeType.TEXT):
+        scorers.append(CodeScorer(left, right, config))
+    return scorers
+
+
+def _fill_rows(
+    out: np.ndarray, left: np.ndarray, right: np.ndarray, width: int, scorers: Sequence[Scorer], kinds: Sequence[str]
+) -> None:
+    """Score each distinct value pair of these rows once and copy the result to all rows that have it."""
+    known = np.flatnonzero((left >= 0) & (right >= 0))
+    keys, inverse = np.unique(left[known].astype(np.int64) * width + right[known], return_inverse=True)
+    if not len(keys):
+        return
+    one, other = np.divmod(keys, width)
+    scores: Scores = {}
+    for scorer in scorers:
+        scores |= scorer.score(one, other)
+    table = np.column_stack([scores[kind] for kind in kinds])
+    out[known] = np.round(table, DECIMALS).astype(np.float32)[inverse]
