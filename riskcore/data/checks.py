@@ -1,0 +1,179 @@
+"""Warnings: what real data has, which does not stop a run but which its owner wants to know.
+
+All of it is vectorised over columns and pairs; a message is written only for the rows that are named.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+import numpy as np
+import pandas as pd
+
+from riskcore.data.content import Content, record_codes
+from riskcore.data.labels import UNKNOWN
+from riskcore.data.problems import ProblemLog, shown
+
+_FORMULA = r"[=+\-@\t\r]"
+_NUMBER = re.compile(r"[+-]\s*[$€£¥]?\s*(\d[\d,.\s]*|\.\d+)([eE][+-]?\d+)?\s*[%$€£¥]?")
+_LIKE_MISSING = ("na", "none")
+
+
+def check_cells(file: str, rows: np.ndarray, values: pd.DataFrame, log: ProblemLog) -> None:
+    """Warn of formula-like cells, columns without a value, and words that look like missing but are text."""
+    for name in values.columns:
+        column = values[name]
+        if len(column) and column.isna().all():
+            log.add("empty_attribute", "The column has no value at all.", "Remove it, or fill it.", file, None, name)
+            continue
+        _check_formulas(file, rows, column, log)
+        _check_words(file, rows, column, log)
+
+
+def _check_formulas(file: str, rows: np.ndarray, column: pd.Series, log: ProblemLog) -> None:
+    begins = np.flatnonzero(column.str.match(_FORMULA).fillna(False).to_numpy(dtype=bool))
+    cells = column.iloc[begins].tolist()
+    odd = [place for place, cell in enumerate(cells) if not _is_harmless(cell)]
+    cure = "It is kept as text; take care when opening exports in a spreadsheet."
+    log.add_rows(
+        "formula_cell",
+        rows[begins[odd]] if odd else (),
+        lambda n: f"The cell {shown(cells[odd[n]])} looks like a formula.",
+        cure,
+        file,
+        str(column.name),
+    )
+
+
+def _is_harmless(cell: str) -> bool:
+    """Signed numbers, and dashes or signs with nothing to compute."""
+    return _NUMBER.fullmatch(cell.strip()) is not None or not any(char.isalnum() for char in cell)
+
+
+def _check_words(file: str, rows: np.ndarray, column: pd.Series, log: ProblemLog) -> None:
+    short = column.str.strip().str.lower().isin(_LIKE_MISSING).to_numpy(dtype=bool)
+    count = int(short.sum())
+    if count:
+        words = sorted({cell.strip() for cell in column[short]})
+        message = f"{count:,} cells read {' or '.join(words)}; they are kept as text."
+        cure = "Empty them, or add the word to missing_words, if it means missing."
+        log.add("text_like_missing", message, cure, file, int(rows[short][0]), str(column.name), count)
+
+
+@dataclasses.dataclass(frozen=True)
+class _AllPairs:
+    """The pairs of all splits in one row of arrays, in the order of the splits."""
+
+    files: list[str]  # by split number
+    names: list[str]
+    split: np.ndarray
+    row: np.ndarray
+    pair: np.ndarray  # equal where both ids are
+    content: np.ndarray  # equal where all values of both records are
+    label: np.ndarray
+
+    def where(self, position: int) -> str:
+        split = self.split[position]
+        same_file = self.files.count(self.files[split]) > 1
+        return f"{self.files[split]}{f' ({self.names[split]})' if same_file else ''} row {self.row[position]:,}"
+
+
+def check_pairs(content: Content, log: ProblemLog) -> None:
+    """Warn of pairs that repeat, contradict each other, cross splits, or join a record with itself."""
+    for split in content.splits:
+        _check_classes(split.name, split.file, split.pairs.labels, log)
+    if not content.splits:
+        return
+    pairs = _all_pairs(content)
+    _check_repeats(pairs, log)
+    _check_contradictions(pairs, log)
+    _check_crossing(pairs, log)
+    if content.left is content.right:
+        _check_self_pairs(content, log)
+
+
+def _check_classes(split: str, file: str, labels: np.ndarray, log: ProblemLog) -> None:
+    known = set(labels[labels != UNKNOWN].tolist())
+    if len(known) == 1:
+        message = f"All labels of {split} are {known.pop()}."
+        log.add("one_class_split", message, "Add pairs of the other class, or split anew.", file, None, "label")
+
+
+def _all_pairs(content: Content) -> _AllPairs:
+    left = np.concatenate([split.pairs.left_rows for split in content.splits])
+    right = np.concatenate([split.pairs.right_rows for split in content.splits])
+    left_code, right_code = record_codes(content.left.values), record_codes(content.right.values)
+    sizes = [len(split.pairs) for split in content.splits]
+    same = content.left is content.right
+    return _AllPairs(
+        [split.file for split in content.splits],
+        [split.name for split in content.splits],
+        np.repeat(np.arange(len(sizes)), sizes),
+        np.concatenate([split.rows for split in content.splits]),
+        _joined(left, right, same),
+        _joined(left_code[left], right_code[right], same),
+        np.concatenate([split.pairs.labels for split in content.splits]),
+    )
+
+
+def _joined(left: np.ndarray, right: np.ndarray, same: bool) -> np.ndarray:
+    """One number per pair of numbers; in a self-join (a, b) is (b, a)."""
+    if same:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    return left * (int(right.max(initial=0)) + 1) + right
+
+
+def _first(keys: np.ndarray) -> np.ndarray:
+    """For each position the first position with the same key."""
+    _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
+    return first[inverse]
+
+
+def _report(
+    kind: str, found: np.ndarray, first: np.ndarray, says: str, cure: str, pairs: _AllPairs, log: ProblemLog
+) -> None:
+    """Log the found positions, file by file, each with the place of the pair it goes back to."""
+    for number, file in enumerate(pairs.files):
+        here = found[pairs.split[found] == number]
+        log.add_rows(
+            kind,
+            pairs.row[here],
+            lambda n, here=here: says.format(there=pairs.where(first[here[n]])),  # type: ignore[misc]
+            cure,
+            file,
+        )
+
+
+def _check_repeats(pairs: _AllPairs, log: ProblemLog) -> None:
+    first = _first(pairs.pair * len(pairs.files) + pairs.split)
+    again = np.flatnonzero(first != np.arange(len(first)))
+    _report("duplicate_pair", again, first, "The pair is already in {there}.", "Remove one of them.", pairs, log)
+
+
+def _check_contradictions(pairs: _AllPairs, log: ProblemLog) -> None:
+    known = np.flatnonzero(pairs.label != UNKNOWN)
+    first = np.arange(len(pairs.label))
+    first[known] = known[_first(pairs.content[known])]
+    against = known[pairs.label[known] != pairs.label[first[known]]]
+    says = "The pair has the content of {there} and the opposite label."
+    _report("contradictory_pair", against, first, says, "Find out which label is right.", pairs, log)
+
+
+def _check_crossing(pairs: _AllPairs, log: ProblemLog) -> None:
+    by_pair, by_content = _first(pairs.pair), _first(pairs.content)
+    same = pairs.split[by_pair] != pairs.split
+    says = "The pair is also in {there}."
+    cure = "Keep it in one split: results on the other are too good."
+    _report("pair_in_two_splits", np.flatnonzero(same), by_pair, says, cure, pairs, log)
+    alike = np.flatnonzero((pairs.split[by_content] != pairs.split) & ~same)
+    says = "The pair has the content of {there}, which is in another split."
+    cure = "Split by cluster for a strict test: results may be too good."
+    _report("content_crosses_splits", alike, by_content, says, cure, pairs, log)
+
+
+def _check_self_pairs(content: Content, log: ProblemLog) -> None:
+    for split in content.splits:
+        own = split.rows[split.pairs.left_rows == split.pairs.right_rows]
+        message = "A record is paired with itself."
+        log.add_rows("self_pair", own, lambda _, m=message: m, "Remove the pair.", split.file)  # type: ignore[misc]

@@ -1,0 +1,214 @@
+"""Reading csv files tolerantly: every fault of a file is logged with its row, and reading goes on after it.
+
+Comma separated, quoted with `"` (doubled inside a cell), UTF-8 with or without a byte order mark, any line
+ending, blank lines skipped. Cells come out as the text that is there; what counts as missing is decided later.
+"""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import dataclasses
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+
+from riskcore.config import DataConfig
+from riskcore.data.problems import ProblemLog, shown
+
+_SCAN_BYTES = 1 << 20
+_FLUSH_ROWS = 50_000  # rows held as Python lists before they become columns
+_FIELD_LIMIT = 2**31 - 1  # the csv module's own limit (131,072 by default) would end the reading, not report
+_REREAD_CHARS = 50_000_000  # after this much reading twice, quoting is beyond repair and reading stops
+_UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Columns:
+    """A file's cells as text columns, and the row in the file of each record."""
+
+    table: pa.Table
+    rows: np.ndarray
+
+
+def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig) -> Columns | None:
+    """The file's cells, with all its faults logged under the name `file`; None if it cannot be read at all."""
+    if _is_utf16(path):
+        log.add("broken_encoding", "The file is UTF-16, not UTF-8.", "Save it as UTF-8.", file)
+        return None
+    suspect = _scan(path)
+    csv.field_size_limit(max(_FIELD_LIMIT, csv.field_size_limit()))
+    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
+        records = _records(_Lines(lines), file, log)
+        _, header, _ = next(records, (0, None, False))
+        if header is None:
+            log.add("empty_file", "The file is empty.", "Give it a header row and records.", file)
+            return None
+        if len(header) > config.max_columns:
+            too_many_columns(len(header), file, log, config)
+            return None
+        header = [_clean(name, 1, f"#{number}", file, log) for number, name in enumerate(header, start=1)]
+        return _collect(records, column_names(header, file, log), suspect, file, log, config)
+
+
+def too_many_columns(count: int, file: str, log: ProblemLog, config: DataConfig) -> None:
+    message = f"The header has {count:,} columns; at most {config.max_columns:,} are read."
+    log.add("too_many_columns", message, "Check the delimiter, or raise max_columns.", file, 1)
+
+
+def column_names(names: list[str], file: str, log: ProblemLog) -> list[str | None]:
+    """Trimmed names, None for a column that cannot be used because it has no name or a repeated one."""
+    usable: list[str | None] = []
+    for position, name in enumerate(name.strip() for name in names):
+        if not name:
+            message = f"Column number {position + 1} has no name."
+            log.add("empty_column_name", message, "Name it or delete it.", file, 1, f"#{position + 1}")
+        elif name in usable:
+            log.add("duplicate_column", f"Two columns are named {shown(name)}.", "Rename one of them.", file, 1, name)
+        usable.append(None if not name or name in usable else name)
+    return usable
+
+
+def _scan(path: Path) -> bool:
+    """Whether the file has NUL bytes or bytes that are not UTF-8. A clean file is spared the check of each cell."""
+    decoder = codecs.getincrementaldecoder("utf-8")()
+    with path.open("rb") as stream:
+        while chunk := stream.read(_SCAN_BYTES):
+            if b"\0" in chunk or not _decodes(decoder, chunk):
+                return True
+    return not _decodes(decoder, b"", final=True)
+
+
+def _decodes(decoder: codecs.IncrementalDecoder, chunk: bytes, final: bool = False) -> bool:
+    try:
+        decoder.decode(chunk, final)
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+def _is_utf16(path: Path) -> bool:
+    with path.open("rb") as stream:
+        return stream.read(2) in _UTF16
+
+
+class _Lines:
+    """The lines of a file; those of the record being read are kept, so that reading can go back to the second."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = iter(lines)
+        self._again: deque[str] = deque()
+        self._record: list[str] = []
+        self.number = 0  # of the line handed out last
+        self.reread_chars = 0
+
+    def __iter__(self) -> _Lines:
+        return self
+
+    def __next__(self) -> str:
+        line = self._again.popleft() if self._again else next(self._lines)
+        self._record.append(line)
+        self.number += 1
+        return line
+
+    def start_record(self) -> None:
+        self._record.clear()
+
+    def go_back(self) -> str:
+        """The record's first line; reading goes on with the line after it."""
+        first, *rest = self._record
+        self._again.extendleft(reversed(rest))
+        self.number -= len(rest)
+        self.reread_chars += sum(map(len, rest))
+        return first
+
+
+def _records(lines: _Lines, file: str, log: ProblemLog) -> Iterator[tuple[int, list[str], bool]]:
+    """Row number and fields of each record that is not blank, and whether its quotes were broken.
+
+    A quote that is not closed swallows the lines after it. Such a record is read again as its first line
+    alone, and reading goes on with the second: one bad quote costs one row, not the rest of the file.
+    """
+    reader = csv.reader(lines, strict=True)
+    while True:
+        lines.start_record()
+        row = lines.number + 1
+        try:
+            fields = next(reader)
+        except StopIteration:
+            return
+        except csv.Error:
+            cure = 'Close the quote, and double each " that belongs to the text.'
+            log.add("broken_quote", "A quoted cell is not closed properly.", cure, file, row)
+            if lines.reread_chars > _REREAD_CHARS:
+                return
+            yield row, next(csv.reader([lines.go_back()])), True
+            reader = csv.reader(lines, strict=True)
+            continue
+        if len(fields) > 1 or (fields and fields[0].strip()):
+            yield row, fields, False
+
+
+def _collect(
+    records: Iterator[tuple[int, list[str], bool]],
+    names: list[str | None],
+    suspect: bool,
+    file: str,
+    log: ProblemLog,
+    config: DataConfig,
+) -> Columns:
+    """All records as columns. Ragged rows are padded or cut, so that their ids are still known to other files."""
+    numbers: list[int] = []
+    chunks: list[pa.Table] = []
+    held: list[list[str]] = []
+    for row, fields, broken in records:
+        if len(numbers) == config.max_rows:
+            too_many_rows(file, row, log, config)
+            break
+        if len(fields) != len(names):
+            fields = _squared(fields, row, len(names), file, log, known=broken)
+        if suspect:
+            fields = [_clean(field, row, name, file, log) for name, field in zip(names, fields, strict=True)]
+        numbers.append(row)
+        held.append(fields)
+        if len(held) == _FLUSH_ROWS:
+            chunks.append(_columns(held, names))
+            held = []
+    chunks.append(_columns(held, names))
+    return Columns(pa.concat_tables(chunks), np.array(numbers, dtype=np.int64))
+
+
+def too_many_rows(file: str, row: int | None, log: ProblemLog, config: DataConfig) -> None:
+    message = f"The file has more than {config.max_rows:,} records."
+    log.add("too_many_rows", message, "Split the file, or raise max_rows.", file, row)
+
+
+def _squared(fields: list[str], row: int, width: int, file: str, log: ProblemLog, known: bool) -> list[str]:
+    """The fields padded or cut to the header's width; logged unless a broken quote already explains it."""
+    message = f"The row has {len(fields):,} fields, the header {width:,}."
+    cure = "Quote cells that hold commas." if len(fields) > width else "Add the missing commas."
+    if not known:
+        log.add("ragged_row", message, cure, file, row)
+    return (fields + [""] * (width - len(fields)))[:width]
+
+
+def _clean(cell: str, row: int, column: str | None, file: str, log: ProblemLog) -> str:
+    """The cell with broken bytes and NULs replaced, both logged."""
+    if "\0" in cell:
+        log.add("nul_byte", "A cell holds a NUL byte.", "Remove it.", file, row, column)
+        cell = cell.replace("\0", "\ufffd")
+    if not cell.isascii() and any("\udc80" <= char <= "\udcff" for char in cell):
+        broken = cell.encode("utf-8", "surrogateescape")
+        message = f"A cell holds bytes that are not UTF-8: {shown(broken.decode('utf-8', 'backslashreplace'))}."
+        log.add("broken_encoding", message, "Save the file as UTF-8.", file, row, column)
+        return broken.decode("utf-8", "replace")
+    return cell
+
+
+def _columns(rows: list[list[str]], names: list[str | None]) -> pa.Table:
+    columns = zip(*rows, strict=True) if rows else ([] for _ in names)
+    arrays = {name: pa.array(cells, pa.large_string()) for name, cells in zip(names, columns, strict=True) if name}
+    return pa.table(arrays) if arrays else pa.table({})

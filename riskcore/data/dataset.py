@@ -1,0 +1,102 @@
+"""A data set: two tables of records and the labelled pairs over them, as read from disk and checked.
+
+`open_data` gives a data set or raises one error that lists every problem; `inspect_data` gives both the data
+set, if it can be used, and the problems. What a run makes of a data set is a `Workload`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cached_property
+from pathlib import Path
+
+from riskcore.config import DataConfig
+from riskcore.data.checks import check_pairs
+from riskcore.data.content import Content
+from riskcore.data.fingerprint import Fingerprint
+from riskcore.data.folder import read_folder
+from riskcore.data.pair_file import read_pair_file
+from riskcore.data.pairs import LabelledPairs, Table
+from riskcore.data.problems import Problem, ProblemLog, visible
+from riskcore.data.tables import FORMATS
+from riskcore.errors import DataFormatError
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class DataSet:
+    """Records and pairs of one folder or file. Labels are 1, 0, or `UNKNOWN` (outside train and valid only)."""
+
+    name: str
+    left: Table
+    right: Table
+    splits: Mapping[str, LabelledPairs]
+    warnings: tuple[Problem, ...] = ()
+
+    @property
+    def self_join(self) -> bool:
+        """Whether both sides are the same table."""
+        return self.left is self.right
+
+    @property
+    def attributes(self) -> tuple[str, ...]:
+        """Attributes that both tables have, in the left table's order."""
+        return tuple(name for name in self.left.attributes if name in self.right.attributes)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of the content: records, pairs, labels, splits and their order; not of names or formats."""
+        digest = Fingerprint()
+        for table in (self.left, self.right):
+            digest.add_table(table)
+        for name, pairs in self.splits.items():
+            digest.add_pairs(name, pairs)
+        return digest.hexdigest()
+
+    def __len__(self) -> int:
+        return sum(map(len, self.splits.values()))
+
+
+def open_data(path: str | Path, config: DataConfig | None = None) -> DataSet:
+    """The data set at the path. Raises `DataFormatError` with every problem if it cannot be used."""
+    data, problems = inspect_data(path, config)
+    if data is None:
+        raise DataFormatError([problem for problem in problems if problem.severity == "error"])
+    return data
+
+
+def inspect_data(path: str | Path, config: DataConfig | None = None) -> tuple[DataSet | None, list[Problem]]:
+    """The data set, or None if it has errors, and everything that was found: errors first, then warnings."""
+    config = config or DataConfig()
+    path, log = Path(path), ProblemLog(config.examples_per_problem)
+    content = _read(path, log, config)
+    if content is not None:
+        check_pairs(content, log)
+    problems = log.problems
+    if content is None or log.has_errors:
+        return None, problems
+    splits = {split.name: split.pairs for split in content.splits}
+    return DataSet(path.absolute().stem, content.left, content.right, splits, tuple(problems)), problems
+
+
+def _read(path: Path, log: ProblemLog, config: DataConfig) -> Content | None:
+    try:
+        if path.is_dir():
+            return read_folder(path, log, config)
+        if path.is_file() and path.suffix in FORMATS:
+            return read_pair_file(path, log, config)
+        _refuse(path, log)
+    except (OSError, ValueError) as error:  # a folder that may not be entered; a path that no system has
+        reason = getattr(error, "strerror", None) or str(error)
+        log.add("unreadable_file", f"It cannot be read: {visible(reason)}.", "Check the path.", visible(str(path)))
+    return None
+
+
+def _refuse(path: Path, log: ProblemLog) -> None:
+    shown_path = visible(str(path))
+    if not path.exists():
+        cure = "Check the path; it is a folder with tableA.csv, or a csv or parquet file of pairs."
+        log.add("path_missing", "There is nothing here.", cure, shown_path)
+    else:
+        cure = "Give a folder with tableA.csv, or a .csv or .parquet file of pairs."
+        log.add("not_a_data_set", "This is neither a folder nor a csv or parquet file.", cure, shown_path)

@@ -1,0 +1,144 @@
+"""The field's own format: a folder of `tableA`, `tableB`, `train`, `valid` and `test`, each csv or parquet.
+
+Tables have a column `id`; pairs have `ltable_id`, `rtable_id` and `label`, which `test` may leave out or empty.
+Without a `tableB` both sides of a pair are records of `tableA`: a self-join.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from riskcore.config import DataConfig
+from riskcore.data.checks import check_cells
+from riskcore.data.content import Content, SplitContent, check_attributes
+from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, read_labels, require_labels, without_bad
+from riskcore.data.pairs import LabelledPairs, Table
+from riskcore.data.problems import ProblemLog, shown
+from riskcore.data.tables import FORMATS, ID, TextFile, missing_columns, read_text_file
+
+TABLES = ("tableA", "tableB")
+LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"
+
+
+def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> Content | None:
+    """Everything in the folder, as far as it can be used; all that is wrong with it is logged."""
+    files = {stem: _read(folder, stem, log, config) for stem in (*TABLES, *SPLITS)}
+    left, right = (_table(stem, files[stem], log, config) for stem in TABLES)
+    if _find(folder, TABLES[1]) == []:
+        right = left
+    elif left and right:
+        names = [files[stem].name for stem in TABLES]  # type: ignore[union-attr]
+        check_attributes(left.attributes, right.attributes, (names[0], names[1]), ("", ""), log)
+        right = left if _same(left, right) else right
+    splits = [_split(stem, file, left, right, log, config) for stem in SPLITS if (file := files[stem])]
+    usable = tuple(split for split in splits if split)
+    return Content(left, right, usable) if left and right else None
+
+
+def _find(folder: Path, stem: str) -> list[Path]:
+    return [path for suffix in FORMATS if (path := folder / f"{stem}{suffix}").exists()]
+
+
+def _read(folder: Path, stem: str, log: ProblemLog, config: DataConfig) -> TextFile | None:
+    found = _find(folder, stem)
+    if len(found) > 1:
+        message = f"{found[0].name} and {found[1].name} are both there."
+        log.add("ambiguous_file", message, "Keep one of them.", found[0].name)
+    if not found and stem != TABLES[1]:
+        cure = f"Add {stem}.csv or {stem}.parquet to the folder."
+        log.add("missing_file", f"The folder has no {stem}.", cure, f"{stem}.csv")
+    return read_text_file(found[0], log, config) if len(found) == 1 else None
+
+
+def _table(name: str, file: TextFile | None, log: ProblemLog, config: DataConfig) -> Table | None:
+    """The file as a table of uniquely identified records; rows whose id cannot be used are logged and left out."""
+    if file is None or missing_columns(file, (ID,), log):
+        return None
+    attributes = [column for column in file.names if column != ID]
+    if not attributes:
+        cure = "Add at least one column with values to compare."
+        log.add("no_attributes", "The table has ids and nothing else.", cure, file.name, 1)
+    if not len(file):
+        log.add("empty_file", "The table has a header and no record.", "Add the records.", file.name, 1)
+    values = file.values(attributes, config)
+    check_cells(file.name, file.rows, values, log)
+    ids = file.ids(ID)
+    kept = unique_ids(ids, file, ID, log)
+    return Table(name, ids[kept], values.iloc[kept].reset_index(drop=True))
+
+
+def unique_ids(ids: np.ndarray, file: TextFile, column: str, log: ProblemLog) -> np.ndarray:
+    """Positions of the records that have an id of their own; the others are logged."""
+    empty = np.flatnonzero(ids == "")
+    log.add_rows("empty_id", file.rows[empty], lambda _: "The id is empty.", "Fill it in.", file.name, column)
+    codes, _ = pd.factorize(ids)
+    _, first, inverse = np.unique(codes, return_index=True, return_inverse=True)
+    again = np.flatnonzero((first[inverse] != np.arange(len(ids))) & (ids != ""))
+
+    def describe(number: int) -> str:
+        row = again[number]
+        return f"The id {shown(ids[row])} is already used in row {file.rows[first[inverse[row]]]:,}."
+
+    log.add_rows("duplicate_id", file.rows[again], describe, "Give each record its own id.", file.name, column)
+    kept = np.ones(len(ids), dtype=bool)
+    kept[empty] = kept[again] = False
+    return np.flatnonzero(kept)
+
+
+def _same(left: Table, right: Table) -> bool:
+    return np.array_equal(left.ids, right.ids) and left.values.equals(right.values)
+
+
+def _split(
+    name: str, file: TextFile, left: Table | None, right: Table | None, log: ProblemLog, config: DataConfig
+) -> SplitContent | None:
+    """The pairs of one file. Pairs that name no record are logged and left out."""
+    wanted = (LEFT_ID, RIGHT_ID, LABEL) if name in LABELLED_SPLITS else (LEFT_ID, RIGHT_ID)
+    lacking = missing_columns(file, wanted, log)
+    _check_columns(file, log)
+    if not len(file):
+        log.add("empty_split", "There is no pair in it.", "Add pairs, or split the data anew.", file.name, 1)
+    labels = read_labels(file, log, config)
+    if LABEL in file.names and name in LABELLED_SPLITS:
+        require_labels(file, labels, np.ones(len(file), dtype=bool), log)
+    sides = [_rows_of(file, column, table, log) for column, table in ((LEFT_ID, left), (RIGHT_ID, right))]
+    if lacking or left is None or right is None:
+        return None
+    known = (sides[0] >= 0) & (sides[1] >= 0)
+    left_rows, right_rows = sides[0][known], sides[1][known]
+    ids = left.ids[left_rows] + ":" + right.ids[right_rows]
+    pairs = LabelledPairs(left, right, left_rows, right_rows, ids, without_bad(labels[known]))
+    return SplitContent(name, file.name, file.rows[known], pairs)
+
+
+def _check_columns(file: TextFile, log: ProblemLog) -> None:
+    for name in file.names:
+        if name not in (LEFT_ID, RIGHT_ID, LABEL):
+            cure = f"Pairs have {LEFT_ID}, {RIGHT_ID} and {LABEL}."
+            log.add("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, 1, name)
+
+
+def _rows_of(file: TextFile, column: str, table: Table | None, log: ProblemLog) -> np.ndarray:
+    """Row in the table of each pair's record, -1 if it has none; nothing is looked up in a table that is broken."""
+    if column not in file.names:
+        return np.full(len(file), -1, dtype=np.int64)
+    ids = file.ids(column)
+    empty = ids == ""
+    log.add_rows("empty_id", file.rows[empty], lambda _: "The id is empty.", "Fill it in.", file.name, column)
+    if table is None:
+        return np.full(len(file), -1, dtype=np.int64)
+    rows: np.ndarray = pd.Index(table.ids, dtype=object).get_indexer(pd.Index(ids, dtype=object)).astype(np.int64)
+    lost = np.flatnonzero((rows < 0) & ~empty)
+    cure = f"Add the record to {table.name} or remove the pair; ids are text, so 1 and 1.0 differ."
+    log.add_rows(
+        "unknown_id",
+        file.rows[lost],
+        lambda n: f"{table.name} has no record with the id {shown(ids[lost[n]])}.",
+        cure,
+        file.name,
+        column,
+    )
+    return rows
