@@ -1,0 +1,92 @@
+"""Unpacking archives from strangers: only the files of the format, nothing outside the folder, nothing too large.
+
+An archive that tries anything else (absolute paths, `..`, links, a bomb) is refused whole, before a byte is
+written. What is written goes to a folder beside the wanted one, which takes its name only when all is there.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import stat
+import tempfile
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from riskcore.errors import DownloadError
+
+FILES = ("tableA.csv", "tableB.csv", "train.csv", "valid.csv", "test.csv")
+_CHUNK = 1 << 16
+
+
+def unpack(archive: Path, folder: Path, max_bytes: int, max_members: int, max_ratio: float) -> None:
+    """Write the data files of the zip archive into an existing folder, flat, checking each file's CRC."""
+    try:
+        with zipfile.ZipFile(archive) as source:
+            members = _data_members(source, max_bytes, max_members, max_ratio)
+            for name, member in members.items():
+                _write(source, member, folder / name)
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
+        raise DownloadError(f"The archive is damaged or not a zip file ({error}). Try again later.") from error
+
+
+def _data_members(
+    source: zipfile.ZipFile, max_bytes: int, max_members: int, max_ratio: float
+) -> dict[str, zipfile.ZipInfo]:
+    """The members to unpack by file name. Refuses the archive if any member, wanted or not, is unsafe."""
+    members = source.infolist()
+    if len(members) > max_members:
+        raise DownloadError(f"The archive holds {len(members):,} files; at most {max_members:,} are accepted.")
+    for member in members:
+        _check_member(member, max_ratio)
+    wanted = [m for m in members if not m.is_dir() and "__MACOSX" not in m.filename and _name(m) in FILES]
+    found = {_name(member): member for member in wanted}
+    absent = [name for name in FILES if name not in found]
+    if absent or len(found) < len(wanted):
+        fault = f"lacks {', '.join(absent)}" if absent else "holds a data file twice"
+        raise DownloadError(f"The archive {fault}; it is not a data set of the expected format.")
+    if sum(member.file_size for member in wanted) > max_bytes:
+        raise DownloadError(f"The archive unpacks to more than {max_bytes:,} bytes. Raise max_unpacked_bytes.")
+    return found
+
+
+def _name(member: zipfile.ZipInfo) -> str:
+    return PurePosixPath(member.filename).name
+
+
+def _check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
+    name = member.filename
+    parts = PurePosixPath(name.replace("\\", "/")).parts
+    if ".." in parts or name.startswith(("/", "\\")) or ":" in name or "\0" in name:
+        raise DownloadError(f"The archive holds an unsafe path ({name!r}). Nothing was unpacked.")
+    if stat.S_ISLNK(member.external_attr >> 16):
+        raise DownloadError(f"The archive holds a link ({name!r}). Nothing was unpacked.")
+    if member.file_size > max_ratio * max(member.compress_size, 1) + _CHUNK:
+        raise DownloadError(f"The archive holds a file packed beyond belief ({name!r}). Nothing was unpacked.")
+
+
+def _write(source: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
+    """Copy one member; the zip module checks its CRC, and the size it declared is never exceeded."""
+    left = member.file_size
+    with source.open(member) as packed, path.open("xb") as plain:
+        while chunk := packed.read(_CHUNK):
+            left -= len(chunk)
+            if left < 0:
+                raise DownloadError(f"{_name(member)} in the archive is larger than it says. Nothing was unpacked.")
+            plain.write(chunk)
+
+
+@contextmanager
+def folder_in_place(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` to write into; it becomes `folder` at the end, or vanishes on any error."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        yield beside
+        beside.chmod(0o755)
+        os.rename(beside, folder)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)

@@ -1,0 +1,71 @@
+"""Seeded sampling of pairs: ratio splits, training fractions, validation sizes.
+
+The same labels and seed give the same rows on every machine. Each purpose has its own stream of random numbers,
+so that changing, say, the training fraction leaves the validation sample as it was.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from riskcore.errors import ConfigError
+
+_RATIO, _FRACTION, _SIZE = range(3)  # one random stream for each purpose
+
+
+def parse_ratio(text: str) -> tuple[float, float, float]:
+    """The three parts of a ratio such as '2:2:6'."""
+    try:
+        parts = tuple(float(part) for part in text.split(":"))
+    except ValueError:
+        parts = ()
+    if len(parts) != 3 or not all(0 < part < float("inf") for part in parts):
+        raise ConfigError(f"The split {text!r} is not three positive numbers for train:valid:test, such as 2:2:6.")
+    return parts
+
+
+def ratio_split(labels: np.ndarray, ratio: tuple[float, float, float], seed: int) -> list[np.ndarray]:
+    """Rows of the three parts: shuffled, with each label (unknown is one too) in every part by the ratio.
+
+    Rows come back in their original order; every part has at least one, or the split is refused.
+    """
+    generator = _generator(seed, _RATIO)
+    parts: list[list[np.ndarray]] = [[], [], []]
+    bounds = np.cumsum(ratio) / sum(ratio)
+    for label in np.unique(labels):
+        rows = generator.permutation(np.flatnonzero(labels == label))
+        cuts = np.round(bounds[:2] * len(rows)).astype(int)
+        for part, chosen in zip(parts, np.split(rows, cuts), strict=True):
+            part.append(chosen)
+    split = [np.sort(np.concatenate(part)) if part else np.empty(0, dtype=np.int64) for part in parts]
+    for name, rows in zip(("training", "validation", "test"), split, strict=True):
+        if not len(rows):
+            shape = ":".join(f"{part:g}" for part in ratio)
+            raise ConfigError(f"Splitting {len(labels):,} pairs {shape} leaves no {name} pair. Use more pairs.")
+    return split
+
+
+def fraction_sample(labels: np.ndarray, fraction: float, seed: int) -> np.ndarray:
+    """Rows of a sample with the given share of each label, at least one of each; in their original order."""
+    if not 0 < fraction <= 1:
+        raise ConfigError(f"The training fraction is {fraction:g}; it must lie above 0 and at most at 1.")
+    generator = _generator(seed, _FRACTION)
+    chosen = []
+    for label in np.unique(labels):
+        rows = np.flatnonzero(labels == label)
+        size = max(1, round(fraction * len(rows)))
+        chosen.append(generator.permutation(rows)[:size])
+    return np.sort(np.concatenate(chosen)) if chosen else np.empty(0, dtype=np.int64)
+
+
+def size_sample(count: int, size: int, seed: int) -> np.ndarray:
+    """`size` of `count` rows, each equally likely; in their original order."""
+    if not 0 <= size <= count:
+        raise ConfigError(f"The validation size is {size:,}; it must lie between 0 and the {count:,} pairs there are.")
+    return np.sort(_generator(seed, _SIZE).permutation(count)[:size])
+
+
+def _generator(seed: int, purpose: int) -> np.random.Generator:
+    if seed < 0:
+        raise ConfigError(f"The seed is {seed}; it must be 0 or more.")
+    return np.random.default_rng([seed, purpose])

@@ -1,0 +1,129 @@
+"""A workload: what training is given. Source pairs with labels (Ds), validation pairs with labels (Dv), and the
+target's pairs without (Dt).
+
+The target's labels, where there are any, live in `TargetTruth` and never in a `Workload`: code that is handed
+one cannot see them, and shuffling them changes nothing in it, its fingerprint included.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from functools import cached_property
+
+import numpy as np
+
+from riskcore.config import DataConfig
+from riskcore.data.dataset import DataSet
+from riskcore.data.fingerprint import Fingerprint
+from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
+from riskcore.data.mapping import restricted, shared_attributes
+from riskcore.data.pairs import LabelledPairs, Pairs
+from riskcore.data.problems import shown
+from riskcore.data.schema import Attribute, infer_types
+from riskcore.data.splits import fraction_sample, parse_ratio, ratio_split, size_sample
+from riskcore.errors import ConfigError
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Workload:
+    """Everything that may choose or learn. Tables hold the shared attributes only, under the source's names."""
+
+    attributes: tuple[Attribute, ...]
+    source: LabelledPairs  # Ds
+    validation: LabelledPairs  # Dv, empty if a validation size of 0 was asked for
+    target: Pairs  # Dt, without labels
+    notices: tuple[str, ...] = ()
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """SHA-256 of types, records, pairs, and the labels that training may see."""
+        digest = Fingerprint()
+        digest.add_words(*(word for attribute in self.attributes for word in (attribute.name, attribute.type.value)))
+        for name, pairs in (("source", self.source), ("validation", self.validation), ("target", self.target)):
+            digest.add_table(pairs.left)
+            digest.add_table(pairs.right)
+            digest.add_pairs(name, pairs)
+        return digest.hexdigest()
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TargetTruth:
+    """The target's labels, for evaluation only."""
+
+    labels: np.ndarray  # int8, one per target pair; -1 where unknown
+    unseen: LabelledPairs | None = None  # the target's own training part, which no method is given
+
+
+def build_workload(
+    source: DataSet,
+    target: DataSet | None = None,
+    *,
+    attribute_map: Mapping[str, str] | None = None,
+    split: str | None = None,
+    train_fraction: float = 1.0,
+    validation_size: int | None = None,
+    seed: int = 0,
+    types: Mapping[str, str] | None = None,
+    config: DataConfig | None = None,
+) -> tuple[Workload, TargetTruth]:
+    """Ds, Dv and Dt from one data set, or from a source and a target; and apart from them the target's labels.
+
+    Without a target the three parts are the data set's own, or with a `split` such as '2:2:6' all its pairs
+    pooled, shuffled and stratified. With a target, Ds is all of the source, Dv and Dt are the target's valid and
+    test, and a `split` is the target's. `attribute_map` gives source names their target names; `types` overrides
+    the types inferred from the source.
+    """
+    names, notices = shared_attributes(source, target, attribute_map or {})
+    ours = restricted(source, {name: name for name in names})
+    theirs = ours if target is None else restricted(target, {theirs: name for name, theirs in names.items()})
+    first, valid, test = _thirds(theirs, split, seed)
+    unseen = _labelled(first, "unseen", []) if target is not None else None
+    train = _labelled(first if target is None else _pooled(ours), "training", notices)
+    valid = _labelled(valid, "validation", notices)
+    _require(train, valid, test, validation_size)
+    train = train.take(fraction_sample(train.labels, train_fraction, seed))
+    if validation_size is not None:
+        valid = valid.take(size_sample(len(valid), validation_size, seed))
+    attributes = infer_types([ours.left, ours.right], list(names), types or {}, config or DataConfig())
+    workload = Workload(attributes, train, valid, test.without_labels(), tuple(notices))
+    return workload, TargetTruth(test.labels, unseen)
+
+
+def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs, LabelledPairs, LabelledPairs]:
+    """The data set's train, valid and test: its own, or all pairs pooled and split by the ratio."""
+    pool = _pooled(data)
+    if split is not None:
+        first, second, third = ratio_split(pool.labels, parse_ratio(split), seed)
+        return pool.take(first), pool.take(second), pool.take(third)
+    if UNSPLIT in data.splits:
+        raise ConfigError(f"{shown(data.name)} has no split column. Add one, or give a ratio such as 2:2:6.")
+    nothing = pool.take(slice(0))
+    train, valid, test = (data.splits.get(name, nothing) for name in SPLITS)
+    return train, valid, test
+
+
+def _pooled(data: DataSet) -> LabelledPairs:
+    """All pairs of the data set, split after split."""
+    parts = list(data.splits.values())
+    fields = ("left_rows", "right_rows", "ids", "labels")
+    return LabelledPairs(
+        data.left, data.right, *(np.concatenate([getattr(part, field) for part in parts]) for field in fields)
+    )
+
+
+def _labelled(pairs: LabelledPairs, part: str, notices: list[str]) -> LabelledPairs:
+    """The pairs that have a label; leaving others out is noticed."""
+    known = pairs.labels != UNKNOWN
+    if not known.all():
+        notices.append(f"{int((~known).sum()):,} {part} pairs have no label and are left out.")
+    return pairs.take(known)
+
+
+def _require(train: Pairs, valid: Pairs, test: Pairs, validation_size: int | None) -> None:
+    needed = [("training", train), ("target", test)]
+    if validation_size != 0:
+        needed.append(("validation", valid))
+    for part, pairs in needed:
+        if not len(pairs):
+            raise ConfigError(f"There is no {part} pair to work with. Add some, or split by a ratio such as 2:2:6.")
