@@ -10,10 +10,10 @@ import unicodedata
 
 STOP_WORDS = frozenset(
     ("a", "an", "and", "at", "by", "de", "des", "di", "du", "for", "from", "in", "la", "le", "of", "on", "or", "the")
-    + ("to", "und", "with")
-)
+) | frozenset(("to", "und", "with"))
 NAME_SUFFIXES = frozenset(("jr", "sr", "ii", "iii", "iv", "phd"))
 
+_DIGIT = re.compile(r"\d")
 _WORD = re.compile(r"[^\W_]+")
 _JOINED = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)*")
 _STRONG_SEPARATOR = re.compile(r"\s*[;|]\s*")
@@ -37,12 +37,14 @@ def words(folded: str) -> list[str]:
 
 def is_numeric_word(word: str) -> bool:
     """Whether a word holds a digit: model numbers, sizes, volumes. One differing is strong evidence."""
-    return any(char.isdigit() for char in word)
+    return _DIGIT.search(word) is not None
 
 
 def codes(folded: str) -> list[str]:
     """Words that look like model numbers: a digit, and three or more characters once hyphens are gone."""
-    joined = (re.sub(r"[-/.]", "", word) for word in _JOINED.findall(folded) if is_numeric_word(word))
+    if not is_numeric_word(folded):
+        return []
+    joined = (compact(word) for word in _JOINED.findall(folded) if is_numeric_word(word))
     return [code for code in joined if len(code) >= 3]
 
 

@@ -1,0 +1,1 @@
+"""One-sided rules: found on the labelled source, readable, fired as a sparse matrix."""

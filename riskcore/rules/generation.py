@@ -1,0 +1,134 @@
+"""From metrics and labels to a readable rule set, in three steps: extract, score, prune."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+
+from riskcore.config import RuleConfig
+from riskcore.metrics.kinds import Metric
+from riskcore.metrics.matrix import MetricMatrix
+from riskcore.rules.firing import fire
+from riskcore.rules.one_sided import Cut, search
+from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule, RuleFormatError
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class RuleSet:
+    """Rules with their record on the labelled pairs they were learned from."""
+
+    rules: tuple[Rule, ...]
+    support: np.ndarray  # int64: pairs each rule fires on
+    matches: np.ndarray  # int64: those of them that match
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    @property
+    def match_rate(self) -> np.ndarray:
+        """Share of matches among the pairs a rule fires on; NaN for a rule that fires on none."""
+        return np.divide(self.matches, self.support, out=np.full(len(self), np.nan), where=self.support > 0)
+
+    @property
+    def purity(self) -> np.ndarray:
+        """Share of fired pairs that have the rule's class."""
+        rate = self.match_rate
+        return np.where([rule.outcome == MATCH for rule in self.rules], rate, 1 - rate)
+
+    def take(self, rows: Sequence[int]) -> RuleSet:
+        index = np.asarray(rows, dtype=np.int64)
+        return RuleSet(tuple(self.rules[row] for row in rows), self.support[index], self.matches[index])
+
+    def to_json(self) -> str:
+        rows = zip(self.rules, self.support.tolist(), self.matches.tolist(), strict=True)
+        return json.dumps([{**rule.to_json(), "support": n, "matches": m, "text": rule.text} for rule, n, m in rows])
+
+    @classmethod
+    def from_json(cls, text: str) -> RuleSet:
+        try:
+            rows: list[dict[str, Any]] = json.loads(text)
+            counts = [(int(row["support"]), int(row["matches"])) for row in rows]
+        except (ValueError, KeyError, TypeError) as error:
+            raise RuleFormatError(f"This is no rule set: {error}.") from error
+        support, matches = np.array(counts, dtype=np.int64).reshape(-1, 2).T
+        return cls(tuple(Rule.from_json(row) for row in rows), support, matches)
+
+
+def generate(
+    matrix: MetricMatrix,
+    labels: np.ndarray,
+    config: RuleConfig | None = None,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> RuleSet:
+    """The rule set of a labelled source: everything the search finds, pruned for reading."""
+    return prune(extract(matrix, labels, config or RuleConfig(), on_progress))
+
+
+def extract(
+    matrix: MetricMatrix,
+    labels: np.ndarray,
+    config: RuleConfig,
+    on_progress: Callable[[int, int], None] | None = None,
+) -> RuleSet:
+    """Every rule the search finds, one per distinct set of pairs and class."""
+    found = list(search(matrix.values, labels, config, on_progress).values())
+    rules = tuple(
+        Rule(tuple(_condition(cut, matrix.metrics) for cut in one.path), MATCH if one.outcome else UNMATCH)
+        for one in found
+    )
+    support = np.array([one.support for one in found], dtype=np.int64)
+    return RuleSet(rules, support, np.array([one.matches for one in found], dtype=np.int64))
+
+
+def score(rules: Sequence[Rule], matrix: MetricMatrix, labels: np.ndarray) -> RuleSet:
+    """The record of given rules on given pairs: a ledger for source, validation or target."""
+    fired = fire(rules, matrix)
+    support = np.asarray(fired.sum(axis=0), dtype=np.int64)
+    matches = np.asarray(fired.T.astype(np.int64) @ np.asarray(labels, dtype=np.int64))
+    return RuleSet(tuple(rules), support, matches)
+
+
+def prune(found: RuleSet) -> RuleSet:
+    """Drop each rule that a more general one of its class, at least as pure, already says."""
+    purity = found.purity
+    by_shape: dict[tuple[Any, ...], list[int]] = defaultdict(list)
+    for row, rule in enumerate(found.rules):
+        by_shape[_shape(rule.conditions, rule.outcome)].append(row)
+
+    def is_said(row: int) -> bool:
+        rule = found.rules[row]
+        return any(
+            purity[other] >= purity[row] and rule.implies(found.rules[other]) and _precedes(found, other, row)
+            for shape in _more_general_shapes(rule)
+            for other in by_shape.get(shape, ())
+            if other != row
+        )
+
+    return found.take([row for row in range(len(found)) if not is_said(row)])
+
+
+def _precedes(found: RuleSet, other: int, row: int) -> bool:
+    """Of two rules that say the same, the first stays."""
+    return not found.rules[other].implies(found.rules[row]) or other < row
+
+
+def _more_general_shapes(rule: Rule) -> Iterator[tuple[Any, ...]]:
+    for size in range(1, len(rule.conditions) + 1):
+        for some in combinations(rule.conditions, size):
+            yield _shape(some, rule.outcome)
+
+
+def _shape(conditions: Sequence[Condition], outcome: str) -> tuple[Any, ...]:
+    """What a rule looks at, whatever its cuts."""
+    return (outcome, *((condition.attribute, condition.kind, condition.side) for condition in conditions))
+
+
+def _condition(cut: Cut, metrics: Sequence[Metric]) -> Condition:
+    metric = metrics[cut.metric]
+    return Condition(metric.attribute, metric.kind, cut.side, cut.threshold)  # type: ignore[arg-type]

@@ -1,0 +1,168 @@
+"""A one-sided rule: a few conditions on metrics, and the class that nearly all pairs meeting them have.
+
+A frozen, hashable value. Its text is readable and exact: `Rule.parse(rule.text) == rule`.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import re
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+
+from riskcore.errors import RiskcoreError
+from riskcore.metrics.kinds import KINDS, Metric
+
+Side = Literal["<=", ">"]
+Outcome = Literal["match", "unmatch"]
+MATCH: Outcome = "match"
+UNMATCH: Outcome = "unmatch"
+
+_PLAIN_NAME = re.compile(r"[^\W\d][\w-]*")
+_QUOTED_NAME = r'"(?:[^"\\]|\\.)*"'
+_NAME = rf"(?:{_PLAIN_NAME.pattern}|{_QUOTED_NAME})"
+_NUMBER = r"-?\d+(?:\.\d+)?(?:e[-+]?\d+)?"
+_FLAG_CUT = 0.5
+
+
+class RuleFormatError(RiskcoreError):
+    """A text or JSON value that is no rule."""
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Condition:
+    """`metric <= cut` or `metric > cut`. A missing metric meets neither."""
+
+    attribute: str
+    kind: str
+    side: Side
+    cut: float
+
+    @property
+    def metric(self) -> Metric:
+        return Metric(self.attribute, self.kind)
+
+    @property
+    def text(self) -> str:
+        name = (
+            self.attribute if _PLAIN_NAME.fullmatch(self.attribute) else json.dumps(self.attribute, ensure_ascii=False)
+        )
+        return _template(self.kind, self.side, self.cut).replace("{a}", name).replace("{cut}", f"{self.cut:.12g}")
+
+    def holds(self, values: np.ndarray) -> np.ndarray:
+        """Which of these metric values (float32, NaN = missing) meet the condition."""
+        exact = values.astype(np.float64)  # in float32 a cut may round onto a value
+        return exact <= self.cut if self.side == "<=" else exact > self.cut
+
+    def implies(self, other: Condition) -> bool:
+        """Whether every value that meets this condition also meets the other."""
+        if (self.attribute, self.kind, self.side) != (other.attribute, other.kind, other.side):
+            return False
+        return self.cut <= other.cut if self.side == "<=" else self.cut >= other.cut
+
+
+@dataclasses.dataclass(frozen=True, order=True)
+class Rule:
+    """All conditions together point to one class. Conditions are kept sorted and merged: equal rules are equal."""
+
+    conditions: tuple[Condition, ...]
+    outcome: Outcome
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "conditions", _merge(self.conditions))
+
+    @cached_property
+    def text(self) -> str:
+        """ "year differs by more than 0.5 -> unmatch" """
+        return f"{' and '.join(condition.text for condition in self.conditions)} -> {self.outcome}"
+
+    @property
+    def key(self) -> str:
+        """A name for the rule that is the same in every run: its text."""
+        return self.text
+
+    def implies(self, other: Rule) -> bool:
+        """Whether every pair this rule fires on is one the other fires on too, whatever the data."""
+        return all(any(mine.implies(theirs) for mine in self.conditions) for theirs in other.conditions)
+
+    def fires(self, values: np.ndarray, metrics: Sequence[Metric]) -> np.ndarray:
+        """Which rows of a metric matrix the rule fires on."""
+        column = {metric: index for index, metric in enumerate(metrics)}
+        fired = np.ones(len(values), dtype=bool)
+        for condition in self.conditions:
+            fired &= condition.holds(values[:, column[condition.metric]])
+        return fired
+
+    def to_json(self) -> dict[str, Any]:
+        conditions = [dataclasses.asdict(condition) for condition in self.conditions]
+        return {"conditions": conditions, "outcome": self.outcome}
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Rule:
+        try:
+            conditions = tuple(Condition(**condition) for condition in value["conditions"])
+            rule = cls(conditions, value["outcome"])
+        except (KeyError, TypeError) as error:
+            raise RuleFormatError(f"This is no rule: {value!r} ({error}).") from error
+        return _checked(rule)
+
+    @classmethod
+    def parse(cls, text: str) -> Rule:
+        """The rule that a text stands for."""
+        body, arrow, outcome = text.rpartition(" -> ")
+        conditions = next(_read_conditions(body), None) if arrow else None
+        if conditions is None:
+            raise RuleFormatError(f"This text is no rule: {text!r}. A rule reads 'year differs -> unmatch'.")
+        return _checked(cls(conditions, outcome))  # type: ignore[arg-type]
+
+
+def _checked(rule: Rule) -> Rule:
+    sound = all(c.kind in KINDS and c.side in ("<=", ">") and isinstance(c.cut, int | float) for c in rule.conditions)
+    if not rule.conditions or not sound or rule.outcome not in (MATCH, UNMATCH):
+        raise RuleFormatError(f"This is no rule: {rule!r}.")
+    return rule
+
+
+def _merge(conditions: Sequence[Condition]) -> tuple[Condition, ...]:
+    """Sorted, with only the tightest of several conditions on one side of one metric."""
+    kept = [one for one in set(conditions) if not any(other != one and other.implies(one) for other in conditions)]
+    return tuple(sorted(kept))
+
+
+def _template(kind: str, side: Side, cut: float) -> str:
+    known = KINDS[kind]
+    if known.flag and cut != _FLAG_CUT:  # the texts of a flag leave the cut out
+        return f"{{a}} [{kind}] {side} {{cut}}"
+    return known.above if side == ">" else known.below
+
+
+def _patterns() -> Iterator[tuple[str, Side, re.Pattern[str]]]:
+    sides: tuple[Side, Side] = ("<=", ">")
+    for kind in KINDS:
+        for side in sides:
+            for cut in (_FLAG_CUT, 2 * _FLAG_CUT):
+                pattern = re.escape(_template(kind, side, cut))
+                pattern = pattern.replace(re.escape("{a}"), f"(?P<a>{_NAME})").replace(
+                    re.escape("{cut}"), f"(?P<cut>{_NUMBER})"
+                )
+                yield kind, side, re.compile(pattern)
+
+
+def _read_conditions(text: str) -> Iterator[tuple[Condition, ...]]:
+    """Every way to read a text as conditions joined by "and": a label may itself hold an "and"."""
+    for kind, side, pattern in _patterns():
+        found = pattern.match(text)
+        if not found:
+            continue
+        name = found["a"]
+        attribute = json.loads(name) if name.startswith('"') else name
+        cut = float(found["cut"]) if "cut" in pattern.groupindex else _FLAG_CUT
+        condition, rest = Condition(attribute, kind, side, cut), text[found.end() :]
+        if not rest:
+            yield (condition,)
+        elif rest.startswith(" and "):
+            yield from ((condition, *others) for others in _read_conditions(rest[len(" and ") :]))
