@@ -10,7 +10,6 @@ import dataclasses
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.stats import rankdata
 
 from riskcore.config import RiskConfig
 from riskcore.risk.rivals import Ranking
@@ -36,10 +35,11 @@ class Comparison:
 def auroc(scores: np.ndarray, wrong: np.ndarray) -> float | None:
     """Probability that a wrong pair scores above a right one, ties counting half."""
     scores, wrong = np.asarray(scores, dtype=np.float64), np.asarray(wrong).astype(bool)
-    errors, rest = int(wrong.sum()), int((~wrong).sum())
-    if not errors or not rest:
+    if wrong.all() or not wrong.any():
         return None
-    return float((rankdata(scores)[wrong].sum() - errors * (errors + 1) / 2) / (errors * rest))
+    order = np.argsort(scores, kind="stable")
+    of_wrong = wrong[order].astype(np.float64)
+    return _ordered_pairs(of_wrong, 1 - of_wrong, _tie_starts(scores[order])) / float(wrong.sum() * (~wrong).sum())
 
 
 def errors_found(scores: np.ndarray, wrong: np.ndarray) -> np.ndarray:

@@ -154,7 +154,7 @@ def rounded(shares: Sequence[float], decimals: int) -> tuple[float, ...]:
     return tuple(value / unit for value in whole)
 
 
-def risk_from_sums(model: RiskModel, sums: np.ndarray, label: np.ndarray) -> np.ndarray:
+def risk_from_sums(model: RiskModel, sums: np.ndarray, label: np.ndarray | int) -> np.ndarray:
     """Risk from total weight, weighted mean and weighted variance (last axis)."""
     mu, sigma = scoring.combine(sums)
     return risk_of(label, *values_at_risk(mu, sigma, model.confidence))

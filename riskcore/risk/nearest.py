@@ -42,13 +42,13 @@ def nearest_change(
     """The smallest changes to one pair, on which `rules` fire, after which its risk is at most `level`."""
     config = config or RiskConfig()
     x = scoring.checked_probabilities(np.array([probability]))
-    is_match = scoring.checked_labels(None if label is None else np.array([label]), x)
-    columns = model.columns(rules)
-    rule_terms = scoring.rule_terms(model)[columns]
+    is_match = scoring.checked_labels(None if label is None else np.array([label]), x)[0]
+    rules = tuple(dict.fromkeys(rules))
+    rule_terms = scoring.rule_terms(model)[model.columns(rules)]
     total = rule_terms.sum(axis=0) + scoring.matcher_terms(model, x)[0]
-    risk, other = (float(risk_from_sums(model, total, side)) for side in (is_match[0], 1 - is_match[0]))
-    muted, mute_risk, fewest = _fewest_mutes(model, rule_terms, total, is_match, level, config)
-    surer = _nearest_probability(model, float(x[0]), rule_terms.sum(axis=0), int(is_match[0]), level)
+    risk, other = (risk_from_sums(model, total, side).item() for side in (is_match, 1 - is_match))
+    muted, mute_risk, fewest = _fewest_mutes(model, rule_terms, total, int(is_match), level, config)
+    surer = _nearest_probability(model, float(x[0]), rule_terms.sum(axis=0), int(is_match), level)
     return NearestChange(
         level=level,
         risk=risk,
@@ -56,20 +56,22 @@ def nearest_change(
         mute_risk=mute_risk,
         fewest=fewest,
         probability=surer,
-        probability_risk=None if surer is None else _risk_at(model, surer, rule_terms.sum(axis=0), int(is_match[0])),
+        probability_risk=None if surer is None else _risk_at(model, surer, rule_terms.sum(axis=0), int(is_match)),
         other_label_risk=other,
     )
 
 
 def _fewest_mutes(
-    model: RiskModel, terms: np.ndarray, total: np.ndarray, label: np.ndarray, level: float, config: RiskConfig
+    model: RiskModel, terms: np.ndarray, total: np.ndarray, label: int, level: float, config: RiskConfig
 ) -> tuple[tuple[int, ...] | None, float | None, bool]:
     """Sets of growing size, all of a size at once; from the first size with too many sets on, greedily."""
     heard = np.flatnonzero(terms[:, 0] > 0)
     for size in range(len(heard) + 1):
         if math.comb(len(heard), size) > config.mute_sets_tried:
             return _greedy_mutes(model, terms, total, label, level, heard)
-        sets = np.array(list(itertools.combinations(heard, size)), dtype=np.int64).reshape(-1, size)
+        sets = np.array(list(itertools.combinations(heard, size)), dtype=np.int64).reshape(
+            math.comb(len(heard), size), size
+        )
         risks = risk_from_sums(model, total - terms[sets].sum(axis=1), label)
         best = int(np.argmin(risks))
         if risks[best] <= level:
@@ -78,7 +80,7 @@ def _fewest_mutes(
 
 
 def _greedy_mutes(
-    model: RiskModel, terms: np.ndarray, total: np.ndarray, label: np.ndarray, level: float, heard: np.ndarray
+    model: RiskModel, terms: np.ndarray, total: np.ndarray, label: int, level: float, heard: np.ndarray
 ) -> tuple[tuple[int, ...] | None, float | None, bool]:
     """Mute whatever lowers the risk most, again and again."""
     muted: list[int] = []
@@ -97,7 +99,7 @@ def _risk_at(model: RiskModel, x: float, rule_sums: np.ndarray, label: int) -> f
 
 
 def _risks_at(model: RiskModel, x: np.ndarray, rule_sums: np.ndarray, label: int) -> np.ndarray:
-    return risk_from_sums(model, rule_sums + scoring.matcher_terms(model, x), np.full(len(x), label))
+    return risk_from_sums(model, rule_sums + scoring.matcher_terms(model, x), label)
 
 
 def _nearest_probability(model: RiskModel, now: float, rule_sums: np.ndarray, label: int, level: float) -> float | None:

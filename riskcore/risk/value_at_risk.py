@@ -23,12 +23,12 @@ def values_at_risk(mu: np.ndarray, sigma: np.ndarray, theta: float) -> tuple[np.
     low, high = ndtr(-mu / sigma), ndtr((mu - 1) / sigma)  # mass cut off below 0 and above 1
     match = (1 - mu) - sigma * ndtri((1 - theta) * (1 - high) + theta * low)
     unmatch = mu - sigma * ndtri((1 - theta) * (1 - low) + theta * high)
-    return np.clip(match, 0.0, 1.0, out=match), np.clip(unmatch, 0.0, 1.0, out=unmatch)
+    return np.clip(match, 0.0, 1.0), np.clip(unmatch, 0.0, 1.0)
 
 
-def risk_of(labels: np.ndarray, var_match: np.ndarray, var_unmatch: np.ndarray) -> np.ndarray:
+def risk_of(labels: np.ndarray | int, var_match: np.ndarray, var_unmatch: np.ndarray) -> np.ndarray:
     """The risk of the label each pair has now."""
-    return np.where(labels.astype(bool), var_match, var_unmatch)
+    return np.where(np.asarray(labels, dtype=bool), var_match, var_unmatch)
 
 
 def top(risk: np.ndarray, count: int) -> np.ndarray:
