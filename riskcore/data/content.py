@@ -36,14 +36,14 @@ def check_attributes(
     """Log attributes without a counterpart, and the case that none has one."""
     if left and right and not set(left) & set(right):
         cure = "Give at least one attribute the same name on both sides."
-        log.add("no_shared_attribute", "The two sides have no attribute in common.", cure, files[1], 1)
+        log.add_header("no_shared_attribute", "The two sides have no attribute in common.", cure, files[1])
         return
     for names, others, file, prefix in ((left, right, files[0], prefixes[0]), (right, left, files[1], prefixes[1])):
         for name in names:
             if name not in others:
                 message = f"Only one side has the attribute {shown(name)}; it is not used."
                 cure = "Rename it if it has a counterpart under another name."
-                log.add("unshared_attribute", message, cure, file, 1, prefix + name)
+                log.add_header("unshared_attribute", message, cure, file, prefix + name)
 
 
 def record_codes(values: pd.DataFrame) -> np.ndarray:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import dataclasses
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +16,7 @@ import numpy as np
 import pyarrow as pa
 
 from riskcore.config import DataConfig
+from riskcore.data.columns import Columns, column_names, too_many_columns, too_many_rows
 from riskcore.data.problems import ProblemLog, shown
 
 _SCAN_BYTES = 1 << 20
@@ -24,14 +24,6 @@ _FLUSH_ROWS = 50_000  # rows held as Python lists before they become columns
 _FIELD_LIMIT = 2**31 - 1  # the csv module's own limit (131,072 by default) would end the reading, not report
 _REREAD_CHARS = 50_000_000  # after this much reading twice, quoting is beyond repair and reading stops
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
-
-
-@dataclasses.dataclass(frozen=True)
-class Columns:
-    """A file's cells as text columns, and the row in the file of each record."""
-
-    table: pa.Table
-    rows: np.ndarray
 
 
 def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig) -> Columns | None:
@@ -52,24 +44,6 @@ def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig) -> Colu
             return None
         header = [_clean(name, 1, f"#{number}", file, log) for number, name in enumerate(header, start=1)]
         return _collect(records, column_names(header, file, log), suspect, file, log, config)
-
-
-def too_many_columns(count: int, file: str, log: ProblemLog, config: DataConfig) -> None:
-    message = f"The header has {count:,} columns; at most {config.max_columns:,} are read."
-    log.add("too_many_columns", message, "Check the delimiter, or raise max_columns.", file, 1)
-
-
-def column_names(names: list[str], file: str, log: ProblemLog) -> list[str | None]:
-    """Trimmed names, None for a column that cannot be used because it has no name or a repeated one."""
-    usable: list[str | None] = []
-    for position, name in enumerate(name.strip() for name in names):
-        if not name:
-            message = f"Column number {position + 1} has no name."
-            log.add("empty_column_name", message, "Name it or delete it.", file, 1, f"#{position + 1}")
-        elif name in usable:
-            log.add("duplicate_column", f"Two columns are named {shown(name)}.", "Rename one of them.", file, 1, name)
-        usable.append(None if not name or name in usable else name)
-    return usable
 
 
 def _scan(path: Path) -> bool:
@@ -142,9 +116,10 @@ def _records(lines: _Lines, file: str, log: ProblemLog) -> Iterator[tuple[int, l
             return
         except csv.Error:
             cure = 'Close the quote, and double each " that belongs to the text.'
-            log.add("broken_quote", "A quoted cell is not closed properly.", cure, file, row)
             if lines.reread_chars > _REREAD_CHARS:
+                log.add("broken_quote", "Quotes are broken beyond repair; reading stopped here.", cure, file, row, "*")
                 return
+            log.add("broken_quote", "A quoted cell is not closed properly.", cure, file, row)
             yield row, next(csv.reader([lines.go_back()])), True
             reader = csv.reader(lines, strict=True)
             continue
@@ -179,11 +154,6 @@ def _collect(
             held = []
     chunks.append(_columns(held, names))
     return Columns(pa.concat_tables(chunks), np.array(numbers, dtype=np.int64))
-
-
-def too_many_rows(file: str, row: int | None, log: ProblemLog, config: DataConfig) -> None:
-    message = f"The file has more than {config.max_rows:,} records."
-    log.add("too_many_rows", message, "Split the file, or raise max_rows.", file, row)
 
 
 def _squared(fields: list[str], row: int, width: int, file: str, log: ProblemLog, known: bool) -> list[str]:

@@ -61,8 +61,16 @@ def open_data(path: str | Path, config: DataConfig | None = None) -> DataSet:
     """The data set at the path. Raises `DataFormatError` with every problem if it cannot be used."""
     data, problems = inspect_data(path, config)
     if data is None:
-        raise DataFormatError([problem for problem in problems if problem.severity == "error"])
+        errors = [problem for problem in problems if problem.severity == "error"]
+        raise DataFormatError([_with_folder(problem, Path(path)) for problem in errors])
     return data
+
+
+def _with_folder(problem: Problem, path: Path) -> Problem:
+    """The problem with its file's full path: a run reads two folders whose files have the same names."""
+    if not path.is_dir() or problem.file is None:
+        return problem
+    return dataclasses.replace(problem, file=visible(str(path / problem.file)))
 
 
 def inspect_data(path: str | Path, config: DataConfig | None = None) -> tuple[DataSet | None, list[Problem]]:

@@ -60,9 +60,9 @@ def _table(name: str, file: TextFile | None, log: ProblemLog, config: DataConfig
     attributes = [column for column in file.names if column != ID]
     if not attributes:
         cure = "Add at least one column with values to compare."
-        log.add("no_attributes", "The table has ids and nothing else.", cure, file.name, 1)
+        log.add_header("no_attributes", "The table has ids and nothing else.", cure, file.name)
     if not len(file):
-        log.add("empty_file", "The table has a header and no record.", "Add the records.", file.name, 1)
+        log.add_header("empty_file", "The table has a header and no record.", "Add the records.", file.name)
     values = file.values(attributes, config)
     check_cells(file.name, file.rows, values, log)
     ids = file.ids(ID)
@@ -100,7 +100,7 @@ def _split(
     lacking = missing_columns(file, wanted, log)
     _check_columns(file, log)
     if not len(file):
-        log.add("empty_split", "There is no pair in it.", "Add pairs, or split the data anew.", file.name, 1)
+        log.add_header("empty_split", "There is no pair in it.", "Add pairs, or split the data anew.", file.name)
     labels = read_labels(file, log, config)
     if LABEL in file.names and name in LABELLED_SPLITS:
         require_labels(file, labels, np.ones(len(file), dtype=bool), log)
@@ -118,7 +118,7 @@ def _check_columns(file: TextFile, log: ProblemLog) -> None:
     for name in file.names:
         if name not in (LEFT_ID, RIGHT_ID, LABEL):
             cure = f"Pairs have {LEFT_ID}, {RIGHT_ID} and {LABEL}."
-            log.add("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, 1, name)
+            log.add_header("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, name)
 
 
 def _rows_of(file: TextFile, column: str, table: Table | None, log: ProblemLog) -> np.ndarray:

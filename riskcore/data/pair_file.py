@@ -41,7 +41,7 @@ def read_pair_file(path: Path, log: ProblemLog, config: DataConfig) -> Content |
     check_attributes(*attributes, (file.name, file.name), (LEFT, RIGHT), log)
     _check_columns(file, log)
     if not len(file):
-        log.add("empty_split", "There is no pair in the file.", "Add pairs.", file.name, 1)
+        log.add_header("empty_split", "There is no pair in the file.", "Add pairs.", file.name)
     splits = _splits(file, log)
     labels = read_labels(file, log, config)
     if SPLIT in file.names:
@@ -73,7 +73,7 @@ def _check_columns(file: TextFile, log: ProblemLog) -> None:
     for name in file.names:
         if name not in (ID, LABEL, SPLIT) and not name.startswith((LEFT, RIGHT)):
             cure = f"Attributes are named {LEFT}<attribute> and {RIGHT}<attribute>."
-            log.add("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, 1, name)
+            log.add_header("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, name)
 
 
 def _splits(file: TextFile, log: ProblemLog) -> np.ndarray:

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from riskcore.config import DataConfig
-from riskcore.data.csv_file import Columns, column_names, too_many_columns, too_many_rows
+from riskcore.data.columns import Columns, column_names, file_too_large, too_many_columns, too_many_rows
 from riskcore.data.problems import ProblemLog, shown
 
 
@@ -28,16 +28,15 @@ def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> 
             if not _fits(source, file, log, config):
                 return None
             schema, raw = source.schema_arrow, source.read()
-    except (pa.ArrowException, ValueError) as error:
+    except (pa.ArrowException, ValueError, OSError) as error:
+        if getattr(error, "errno", None) is not None:  # the disk's fault, not the content's
+            raise
         reason = str(error).split("\n")[0]
         log.add("corrupt_parquet", f"The file is not readable as parquet: {shown(reason)}.", "Write it again.", file)
         return None
     names = column_names(list(schema.names), file, log)
-    columns = {
-        name: _text(raw.column(number), name, file, log)
-        for number, name in enumerate(names)
-        if name and not _is_nested(raw.column(number).type, name, file, log)
-    }
+    texts = {name: _text_or_none(raw.column(number), name, file, log) for number, name in enumerate(names) if name}
+    columns = {name: text for name, text in texts.items() if text is not None}
     return Columns(pa.table(columns), np.arange(1, raw.num_rows + 1, dtype=np.int64))
 
 
@@ -47,15 +46,25 @@ def _fits(source: pq.ParquetFile, file: str, log: ProblemLog, config: DataConfig
         too_many_columns(width, file, log, config)
     if length > config.max_rows:
         too_many_rows(file, None, log, config)
-    return width <= config.max_columns and length <= config.max_rows
+    groups = (source.metadata.row_group(number) for number in range(source.metadata.num_row_groups))
+    size = sum(group.total_byte_size for group in groups)
+    if size > config.max_file_bytes:
+        file_too_large(size, file, log, config)
+    return width <= config.max_columns and length <= config.max_rows and size <= config.max_file_bytes
 
 
-def _is_nested(kind: pa.DataType, column: str, file: str, log: ProblemLog) -> bool:
-    if not pa.types.is_nested(kind):
-        return False
-    message = f"The column holds {shown(str(kind))}, not single values."
-    log.add("nested_column", message, "Write it as text.", file, None, column)
-    return True
+def _text_or_none(column: pa.ChunkedArray, name: str, file: str, log: ProblemLog) -> pa.ChunkedArray | None:
+    """The column as text; None, and logged, if its type has no rule or its values do not fit their type."""
+    if pa.types.is_nested(column.type):
+        message = f"The column holds {shown(str(column.type))}, not single values."
+        log.add("nested_column", message, "Write it as text.", file, None, name)
+        return None
+    try:
+        return _text(column, name, file, log)
+    except (pa.ArrowException, ValueError, OverflowError):
+        message = f"The column cannot be written as text from {shown(str(column.type))}."
+        log.add("corrupt_parquet", message, "Write it as text.", file, None, name)
+        return None
 
 
 def _text(column: pa.ChunkedArray, name: str, file: str, log: ProblemLog) -> pa.ChunkedArray:

@@ -119,6 +119,10 @@ class ProblemLog:
         else:
             self._more[kind, file, column] += count
 
+    def add_header(self, kind: str, message: str, cure: str, file: str, column: str | None = None) -> None:
+        """A fault of the header, which is row 1 of a csv file and no row of a parquet file."""
+        self.add(kind, message, cure, file, None if file.endswith(".parquet") else 1, column)
+
     def add_rows(
         self,
         kind: str,

@@ -16,7 +16,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from riskcore.config import DataConfig
-from riskcore.data.csv_file import Columns, read_csv
+from riskcore.data.columns import Columns, file_too_large
+from riskcore.data.csv_file import read_csv
 from riskcore.data.parquet_file import read_parquet
 from riskcore.data.problems import ProblemLog, shown
 
@@ -76,8 +77,7 @@ def _is_readable(path: Path, log: ProblemLog, config: DataConfig) -> bool:
         return False
     size = path.stat().st_size
     if size > config.max_file_bytes:
-        message = f"The file has {size:,} bytes; at most {config.max_file_bytes:,} are read."
-        log.add("file_too_large", message, "Split the file, or raise max_file_bytes.", path.name)
+        file_too_large(size, path.name, log, config)
     return size <= config.max_file_bytes
 
 
@@ -120,5 +120,5 @@ def missing_columns(file: TextFile, wanted: Sequence[str], log: ProblemLog) -> b
     found = ", ".join(shown(name) for name in file.names[:10]) or "none"
     for name in absent:
         cure = f"Add it, or rename one of those found ({found}); the delimiter is a comma."
-        log.add("missing_column", f"There is no column {shown(name)}.", cure, file.name, 1, name)
+        log.add_header("missing_column", f"There is no column {shown(name)}.", cure, file.name, name)
     return bool(absent)

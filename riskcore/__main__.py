@@ -1,0 +1,6 @@
+"""`python -m riskcore`: the command line."""
+
+from riskcore.cli import main
+
+if __name__ == "__main__":
+    main()
