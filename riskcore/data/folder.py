@@ -29,13 +29,14 @@ def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> Content | 
     left, right = (_table(stem, files[stem], log, config) for stem in TABLES)
     if _find(folder, TABLES[1]) == []:
         right = left
-    elif left and right:
+    elif left is not None and right is not None:
         names = [files[stem].name for stem in TABLES]  # type: ignore[union-attr]
         check_attributes(left.attributes, right.attributes, (names[0], names[1]), ("", ""), log)
         right = left if _same(left, right) else right
-    splits = [_split(stem, file, left, right, log, config) for stem in SPLITS if (file := files[stem])]
-    usable = tuple(split for split in splits if split)
-    return Content(left, right, usable) if left and right else None
+    splits = [_split(stem, file, left, right, log, config) for stem in SPLITS if (file := files[stem]) is not None]
+    if left is None or right is None:
+        return None
+    return Content(left, right, tuple(split for split in splits if split is not None))
 
 
 def _find(folder: Path, stem: str) -> list[Path]:
@@ -63,6 +64,7 @@ def _table(name: str, file: TextFile | None, log: ProblemLog, config: DataConfig
         log.add_header("no_attributes", "The table has ids and nothing else.", cure, file.name)
     if not len(file):
         log.add_header("empty_file", "The table has a header and no record.", "Add the records.", file.name)
+        return None  # else every pair would name an unknown record
     values = file.values(attributes, config)
     check_cells(file.name, file.rows, values, log)
     ids = file.ids(ID)
