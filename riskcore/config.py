@@ -121,8 +121,8 @@ class RiskConfig(Config):
     )
     few_mispredicted: int = setting(10, "with fewer mispredicted validation pairs the fit says that it rests on few", 1)
     pin_weight: float = setting(10.0, "weight of a pinned rule: heard above the matcher (1 to 2) and learned rules", 0)
-    chunk_pairs: int = setting(50_000, "pairs scored at a time: temporary memory does not grow with the workload", 1)
-    workers: int = setting(2, "threads that score chunks; numpy and scipy leave the interpreter free meanwhile", 1)
+    chunk_pairs: int = setting(25_000, "pairs scored at a time: temporary memory does not grow with the workload", 1)
+    workers: int = setting(1, "threads that score chunks; a second one gains only on a machine with an idle core", 1)
     mute_sets_tried: int = setting(
         50_000, "sets of rules of one size tried to find the fewest to mute; then greedily", 1
     )
@@ -146,17 +146,24 @@ class MatcherConfig(Config):
     wide: bool = setting(False, "let the head see the metrics too; off, the matcher is the published design")
     width: int = setting(64, "numbers per word and summary: wider was slower and no better", 4, 1024)
     head: int = setting(64, "numbers per layer of the highway head", 4, 4096)
-    dropout: float = setting(0.1, "share of numbers hidden from the head while training, against learning by heart", 0, 0.9)
+    dropout: float = setting(0.1, "share of numbers hidden while training, against learning by heart", 0, 0.9)
     max_words: int = setting(80, "words of a value that are read: attention costs their square", 1, 2_000)
-    threads: int = setting(1, "torch threads; beside another busy process two were up to ten times slower than one", 1, 256)
+    threads: int = setting(1, "torch threads; beside a busy process two were up to ten times slower than one", 1, 256)
+    folder: str | None = setting(None, "ditto: a local Hugging Face folder; none is the MiniLM that is installed")
+    max_tokens: int = setting(128, "ditto: subwords of a pair that are read; cost grows faster than it", 8, 512)
+    frozen_layers: int = setting(0, "ditto: lower layers left as they are; faster, and worse where names differ", 0, 48)
+    summarise: bool = setting(True, "ditto: of long values keep the rarest words, as many as fit")
+    augment: float = setting(0.0, "ditto: share of training pairs that are perturbed in a pass", 0, 1)
+    scores: str | None = setting(None, "external: the file of pair ids and probabilities")
 
 
 @dataclasses.dataclass(frozen=True)
 class TuneConfig(Config):
-    """How matchers are trained."""
+    """How matchers are trained on labels."""
 
     epochs: int = setting(20, "passes over the labelled pairs; the best by validation F1 is kept", 0, 10_000)
-    batch_size: int = setting(64, "pairs per step", 1, 65_536)
-    rate: float | None = setting(None, "Adam's rate on labels; none is the matcher's own", 1e-8, 1)
+    batch_size: int | None = setting(None, "pairs per step; none is the matcher's own", 1, 65_536)
+    rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
+    final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs settle", 0, 1)
     match_weight: float = setting(1.0, "how much dearer a missed match is than a false one", 0.01, 1_000)
     smoothing: float = setting(0.0, "labels are believed to 1 minus this", 0, 0.4)

@@ -32,3 +32,15 @@ class DataFormatError(RiskcoreError):
 
 class DownloadError(RiskcoreError):
     """A public data set could not be fetched or unpacked."""
+
+
+class MatcherError(RiskcoreError):
+    """A matcher was asked for something it cannot do, or its files cannot be used."""
+
+
+class CheckpointError(RiskcoreError):
+    """A checkpoint does not belong to this training, or cannot be read."""
+
+
+class CancelledError(RiskcoreError):
+    """Someone asked to stop. What was reached is in the last checkpoint."""

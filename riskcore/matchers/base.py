@@ -1,0 +1,182 @@
+"""What a matcher is, and how to add one.
+
+A matcher turns pairs into match probabilities, and lets itself be trained. To add one:
+
+1. Write one file in `riskcore/matchers/` with a class derived from `Matcher`. Give it a `kind` (its name in
+   `MatcherConfig.kind`) and `rates` (its usual learning rates), and fill in the methods below:
+   `begin` forgets everything and prepares for training data; `fine_tune` makes one pass over weighted
+   pairs; `predict_proba` answers; `snapshot` and `restore` carry the weights as plain arrays.
+   `fit`, `save` and `load` then work, and so do checkpoints, resuming, cancelling and the risk phase.
+2. Add its name to `KINDS` in `riskcore/matchers/__init__.py`.
+3. Add it to the list in `tests/matchers/test_contract.py`: one contract test runs over all matchers.
+4. Give it a section in `docs/matchers.md`.
+
+Rules every matcher keeps: labels are read in `fit` and from `TuningSet`s only; the same seed gives the same
+bits on one machine; a prediction depends on the weights and the pair, not on what was asked before;
+nothing is printed. This module needs no torch, so that the web process can read configs and external scores.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+
+import numpy as np
+
+from riskcore.config import MatcherConfig, TuneConfig
+from riskcore.data.pairs import LabelledPairs, Pairs
+from riskcore.data.schema import Attribute
+from riskcore.errors import MatcherError
+
+if TYPE_CHECKING:
+    from riskcore.tuning.checkpoint import Checkpoint
+    from riskcore.tuning.listeners import Listener
+    from riskcore.tuning.tradition import History
+
+Arrays = dict[str, np.ndarray]
+ShouldStop = Callable[[], bool]
+
+
+def never() -> bool:
+    """The default answer to "has someone cancelled this?"."""
+    return False
+
+
+class Rates(NamedTuple):
+    """Usual learning rates: for training on labels, and for the gentler passes of the risk phase."""
+
+    train: float
+    fine_tune: float
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Examples:
+    """Pairs, and beside each its metrics (float32, NaN is missing) for matchers whose head is wide."""
+
+    pairs: Pairs
+    metrics: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        if self.metrics is not None and self.metrics.shape[:1] != (len(self.pairs),):
+            raise MatcherError(f"{len(self.pairs)} pairs came with metrics of shape {self.metrics.shape}: align them.")
+
+    def __len__(self) -> int:
+        return len(self.pairs)
+
+    @property
+    def labels(self) -> np.ndarray:
+        if not isinstance(self.pairs, LabelledPairs):
+            raise MatcherError("These pairs carry no labels; training needs labelled pairs.")
+        return self.pairs.labels
+
+    def take(self, rows: np.ndarray | slice) -> Examples:
+        return Examples(self.pairs.take(rows), None if self.metrics is None else self.metrics[rows])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class TuningSet:
+    """Examples with what each should become: the loss is `-match * log g - unmatch * log(1 - g)`.
+
+    Labels are the special case (1, 0) and (0, 1); the risk phase uses (1 - VaR+, 1 - VaR-).
+    """
+
+    examples: Examples
+    match: np.ndarray
+    unmatch: np.ndarray
+
+    def __post_init__(self) -> None:
+        for weights in (self.match, self.unmatch):
+            if weights.shape != (len(self.examples),) or not np.isfinite(weights).all() or (weights < 0).any():
+                raise MatcherError(f"A tuning set needs {len(self.examples)} finite weights >= 0 for each class.")
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    @classmethod
+    def from_labels(
+        cls, examples: Examples, match_weight: float = 1.0, smoothing: float = 0.0, share: float = 1.0
+    ) -> Self:
+        """Cross-entropy on labels, `match_weight` times dearer for matches; `share` scales the whole set."""
+        truth = np.where(examples.labels == 1, 1.0 - smoothing, smoothing)
+        scale = share * np.where(examples.labels == 1, match_weight, 1.0)
+        return cls(examples, scale * truth, scale * (1.0 - truth))
+
+
+class Matcher(abc.ABC):
+    """Base of all matchers; see the module's text for how to add one."""
+
+    kind: ClassVar[str]
+    rates: ClassVar[Rates] = Rates(1e-3, 3e-4)
+    trainable: ClassVar[bool] = True
+
+    def __init__(self, config: MatcherConfig, attributes: Sequence[Attribute]) -> None:
+        if not attributes:
+            raise MatcherError("A matcher needs at least one attribute that both tables share.")
+        self.config = config
+        self.attributes = tuple(attributes)
+
+    @abc.abstractmethod
+    def begin(self, train: Examples, seed: int) -> None:
+        """Forget everything; take statistics from the training pairs (not labels) and draw fresh weights."""
+
+    @abc.abstractmethod
+    def fine_tune(
+        self,
+        sets: TuningSet | Sequence[TuningSet],
+        *,
+        rate: float | None = None,
+        seed: int = 0,
+        batch_size: int | None = None,
+        should_stop: ShouldStop = never,
+    ) -> float:
+        """One pass over all sets, shuffled together; the mean loss. `rate=None` is `rates.fine_tune`."""
+
+    @abc.abstractmethod
+    def predict_proba(self, examples: Examples) -> np.ndarray:
+        """Match probability of each pair, float64 in [0, 1]."""
+
+    @abc.abstractmethod
+    def snapshot(self, moments: bool = False) -> Arrays:
+        """All that was learned, as arrays of its own; with `moments`, what the optimiser remembers too."""
+
+    @abc.abstractmethod
+    def restore(self, arrays: Arrays) -> None:
+        """Go back to a snapshot. Without moments in it, the optimiser starts afresh."""
+
+    def fit(
+        self,
+        train: Examples,
+        validation: Examples | None = None,
+        *,
+        tune: TuneConfig | None = None,
+        seed: int = 0,
+        listeners: Sequence[Listener] = (),
+        checkpoint: Checkpoint | None = None,
+        should_stop: ShouldStop = never,
+    ) -> History:
+        """Train on labels, and keep the epoch with the best validation F1."""
+        from riskcore.tuning.tradition import train_on_labels  # tuning builds on matchers, not the other way
+
+        return train_on_labels(
+            self, train, validation, tune or TuneConfig(), seed, listeners, checkpoint, should_stop=should_stop
+        )
+
+    def save(self, folder: Path) -> None:
+        from riskcore.matchers.store import save
+
+        save(self, folder)
+
+    @classmethod
+    def load(cls, folder: Path) -> Matcher:
+        from riskcore.matchers.store import load
+
+        return load(folder)
+
+
+def as_sets(sets: TuningSet | Sequence[TuningSet]) -> tuple[TuningSet, ...]:
+    """One set or several, as several; empty ones are left out."""
+    several = (sets,) if isinstance(sets, TuningSet) else tuple(sets)
+    return tuple(one for one in several if len(one))

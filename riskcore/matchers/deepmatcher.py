@@ -1,0 +1,150 @@
+"""The DeepMatcher family: per attribute, word vectors -> summaries -> comparison; then a highway head.
+
+`sif`, `rnn`, `attention` and `hybrid` differ in the summariser only. With `MatcherConfig.wide` the head sees the
+pair's metrics beside the comparisons.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from riskcore.errors import MatcherError
+from riskcore.matchers.base import Arrays, Examples, Rates
+from riskcore.matchers.encode import Corpus, Encoder
+from riskcore.matchers.layout import Batch
+from riskcore.matchers.network import Network
+from riskcore.matchers.neural import NeuralMatcher, Work
+from riskcore.matchers.vectors import pretrained
+from riskcore.matchers.wide import Standardiser
+
+COMMON = 1e-3  # a word that makes up this share of all words weighs half of a unique one
+
+
+class DeepMatcher(NeuralMatcher):
+    """What the four have in common."""
+
+    rates = Rates(1e-3, 3e-4)
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.encoder = Encoder(pretrained(), self.config.max_words)
+        self.names = [attribute.name for attribute in self.attributes]
+        self.frequency = Frequency.none()
+        self.standardiser: Standardiser | None = None
+
+    def _build(self) -> nn.Module:
+        return Network(
+            kind=self.kind,
+            attributes=len(self.attributes),
+            inputs=self.encoder.vectors.width,
+            wide=self.standardiser.width if self.standardiser else 0,
+            width=self.config.width,
+            head=self.config.head,
+            dropout=self.config.dropout,
+        )
+
+    def _work(self, several: Sequence[Examples], training: bool) -> Work:
+        network = self._ready()
+        assert isinstance(network, Network)
+        corpus = self.encoder.corpus([examples.pairs for examples in several], self.names)
+        weights = torch.from_numpy(self.frequency.weights(corpus.hashes))
+        return _Ready(network, corpus, weights, self._wide(several), training)
+
+    def _wide(self, several: Sequence[Examples]) -> np.ndarray | None:
+        if self.standardiser is None:
+            return None
+        return np.concatenate([self.standardiser.transform(_metrics(examples)) for examples in several])
+
+    def _learn_facts(self, train: Examples) -> None:
+        self.frequency = Frequency.of(self.encoder.corpus([train.pairs], self.names))
+        self.standardiser = Standardiser.fit(_metrics(train)) if self.config.wide else None
+
+    def _facts(self) -> Arrays:
+        facts = {"word": self.frequency.hashes, "frequency": self.frequency.shares}
+        if self.standardiser is not None:
+            facts |= {"centre": self.standardiser.centre, "scale": self.standardiser.scale}
+        return facts
+
+    def _accept_facts(self, arrays: Arrays) -> None:
+        self.frequency = Frequency(arrays["word"], arrays["frequency"])
+        self.standardiser = Standardiser(arrays["centre"], arrays["scale"]) if "centre" in arrays else None
+
+
+class SifMatcher(DeepMatcher):
+    kind = "sif"
+
+
+class RnnMatcher(DeepMatcher):
+    kind = "rnn"
+
+
+class AttentionMatcher(DeepMatcher):
+    kind = "attention"
+
+
+class HybridMatcher(DeepMatcher):
+    kind = "hybrid"
+
+
+class Frequency:
+    """How common each word was in training, by hash; a word never met is as rare as can be."""
+
+    def __init__(self, hashes: np.ndarray, shares: np.ndarray) -> None:
+        self.hashes, self.shares = hashes, shares  # sorted int64, float32
+
+    @classmethod
+    def none(cls) -> Frequency:
+        return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
+
+    @classmethod
+    def of(cls, corpus: Corpus) -> Frequency:
+        """Shares of words in the distinct values of a corpus."""
+        counts = np.bincount(corpus.words, minlength=len(corpus.hashes))[1:]
+        order = np.argsort(corpus.hashes[1:], kind="stable")
+        shares = counts[order] / max(counts.sum(), 1)
+        return cls(corpus.hashes[1:][order], shares.astype(np.float32))
+
+    def weights(self, hashes: np.ndarray) -> np.ndarray:
+        """Smooth inverse frequency of each word, 0 for the padding in front."""
+        if not len(self.hashes):
+            share = np.zeros(len(hashes), dtype=np.float32)
+        else:
+            place = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
+            share = np.where(self.hashes[place] == hashes, self.shares[place], np.float32(0))
+        weights = (COMMON / (COMMON + share)).astype(np.float32)
+        weights[0] = 0
+        return weights
+
+
+class _Ready:
+    """A corpus in front of a network. Prediction projects the vocabulary once, training each batch's own words."""
+
+    def __init__(
+        self, network: Network, corpus: Corpus, weights: Tensor, wide: np.ndarray | None, training: bool
+    ) -> None:
+        self.network, self.corpus, self.weights, self.wide = network, corpus, weights, wide
+        self.lengths = corpus.lengths
+        self.features = torch.from_numpy(corpus.features)
+        self.vectors = None if training else network.project(self.features)
+
+    def logits(self, rows: np.ndarray) -> Tensor:
+        batch = Batch.of(self.corpus, rows, self.network.recurrent, self.wide)
+        if self.vectors is not None:
+            return self.network(self.vectors, self.weights, batch)
+        met = torch.zeros(len(self.features), dtype=torch.bool)
+        met[batch.words] = True
+        met[0] = True  # padding keeps its number
+        distinct, numbers = met.nonzero().squeeze(1), met.cumsum(0) - 1
+        vectors = self.network.project(self.features[distinct])
+        return self.network(vectors, self.weights[distinct], batch.renumbered(numbers))
+
+
+def _metrics(examples: Examples) -> np.ndarray:
+    if examples.metrics is None:
+        raise MatcherError("A wide matcher needs the metrics of every pair; these examples carry none.")
+    return examples.metrics

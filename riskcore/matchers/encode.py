@@ -1,0 +1,152 @@
+"""Text as integers: each distinct value is split into words once, each distinct word gets its vector once.
+
+`Encoder` remembers what it has met. `Corpus` is the compact view of a few examples that one training pass or
+one prediction works on: its word numbers depend on those examples alone, never on what was encoded before,
+so results are the same in a fresh process.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+import weakref
+import zlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskcore.data.pairs import Pairs, Table
+from riskcore.matchers.vectors import WordVectors
+
+_ZERO_FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")  # 1987.0 is 1987
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,299 is 1299
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+# Scripts written without spaces by the character; then numbers with a fraction, words, and symbols beyond ASCII.
+_WORD = re.compile(rf"[{_CJK}]|\d+\.\d+|[^\W_{_CJK}]+|[^\x00-\x7f\s\w]")
+
+
+def words_of(text: str) -> list[str]:
+    """Lower-case words of a value."""
+    return _WORD.findall(_THOUSANDS.sub("", _ZERO_FRACTION.sub("", text.lower())))
+
+
+def word_hash(word: str) -> int:
+    """A number for a word that is the same in every process."""
+    data = word.encode("utf-8", "replace")
+    return zlib.crc32(data) << 31 ^ zlib.adler32(data)
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Corpus:
+    """What one pass needs of its pairs. Word 0 is padding, value 0 is missing."""
+
+    features: np.ndarray  # (words, width) float32
+    hashes: np.ndarray  # (words,) int64
+    words: np.ndarray  # word numbers of all values, one after the other
+    starts: np.ndarray  # (values + 1,) where each value's words begin
+    values: np.ndarray  # (pairs, attributes, 2) value numbers
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Words of each pair, both sides, all attributes."""
+        return np.diff(self.starts)[self.values].sum(axis=(1, 2))
+
+    def padded(self, values: np.ndarray) -> np.ndarray:
+        """Word numbers of some values, one row each, padded to the longest (at least one column)."""
+        begin, end = self.starts[values], self.starts[values + 1]
+        columns = np.arange(max(int((end - begin).max(initial=0)), 1))
+        places = begin[:, None] + columns
+        inside = places < end[:, None]
+        return np.where(inside, self.words[np.where(inside, places, 0)], 0)
+
+
+class Encoder:
+    """Words, values and tables met so far."""
+
+    def __init__(self, vectors: WordVectors, max_words: int, max_values: int = 1_000_000) -> None:
+        self.vectors, self.max_words, self.max_values = vectors, max_words, max_values
+        self._forget()
+
+    def _forget(self) -> None:
+        self._word_of: dict[str, int] = {}
+        self._value_of: dict[str, int] = {}
+        self._values: list[np.ndarray] = [np.zeros(0, dtype=np.int32)]  # value 0: missing
+        self._features = np.zeros((0, self.vectors.width), dtype=np.float32)
+        self._hashes = np.zeros(0, dtype=np.int64)
+        self._tables: weakref.WeakKeyDictionary[Table, dict[str, np.ndarray]] = weakref.WeakKeyDictionary()
+
+    def corpus(self, several: Sequence[Pairs], attributes: Sequence[str]) -> Corpus:
+        """The compact view of these pairs, in this order."""
+        if len(self._values) > self.max_values:
+            self._forget()  # a long stream of tables must not fill the memory
+        values = np.concatenate([self._value_numbers(pairs, attributes) for pairs in several])
+        self._look_up_new_words()
+        return self._compact(values)
+
+    def _value_numbers(self, pairs: Pairs, attributes: Sequence[str]) -> np.ndarray:
+        sides = ((pairs.left, pairs.left_rows), (pairs.right, pairs.right_rows))
+        numbers = np.empty((len(pairs), len(attributes), 2), dtype=np.int32)
+        for place, attribute in enumerate(attributes):
+            for side, (table, rows) in enumerate(sides):
+                numbers[:, place, side] = self._column(table, attribute, rows)
+        return numbers
+
+    def _column(self, table: Table, attribute: str, rows: np.ndarray) -> np.ndarray:
+        """Value numbers of these rows; only rows that occur in a pair are ever read."""
+        known = self._tables.setdefault(table, {})
+        if attribute not in known:
+            known[attribute] = np.full(len(table), -1, dtype=np.int32)
+        column = known[attribute]
+        new = np.unique(rows[column[rows] < 0])
+        if len(new):
+            texts = table.text(attribute)[new]
+            column[new] = [self._value_number(text) for text in texts]
+        return column[rows]
+
+    def _value_number(self, text: str | None) -> int:
+        if text is None:
+            return 0
+        number = self._value_of.get(text)
+        if number is None:
+            words = words_of(text)[: self.max_words]
+            number = len(self._values) if words else 0
+            if words:
+                coded = [self._word_of.setdefault(word, len(self._word_of)) for word in words]
+                self._values.append(np.array(coded, dtype=np.int32))
+            self._value_of[text] = number
+        return number
+
+    def _look_up_new_words(self) -> None:
+        new = list(self._word_of)[len(self._hashes) :]
+        if new:
+            self._features = np.vstack([self._features, self.vectors.of(new)])
+            self._hashes = np.concatenate([self._hashes, np.array([word_hash(word) for word in new], dtype=np.int64)])
+
+    def _compact(self, values: np.ndarray) -> Corpus:
+        used, values = _renumber(values, first=0)
+        texts = [self._values[value] for value in used]
+        starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
+        words = np.concatenate(texts) if len(texts) else np.zeros(0, dtype=np.int32)
+        distinct, words = _renumber(words)
+        padding = np.zeros((1, self.vectors.width), dtype=np.float32)
+        return Corpus(
+            np.vstack([padding, self._features[distinct]]),
+            np.concatenate([np.zeros(1, dtype=np.int64), self._hashes[distinct]]),
+            words + 1,
+            starts,
+            values,
+        )
+
+
+def _renumber(numbers: np.ndarray, first: int | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """Distinct numbers in order of first appearance, and the array in these terms; `first` leads in any case."""
+    flat = numbers.ravel() if first is None else np.concatenate([[first], numbers.ravel()])
+    distinct, where, inverse = np.unique(flat, return_index=True, return_inverse=True)
+    order = np.argsort(where, kind="stable")
+    rank = np.empty(len(order), dtype=np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    coded = rank[inverse] if first is None else rank[inverse][1:]
+    return distinct[order], coded.reshape(numbers.shape)

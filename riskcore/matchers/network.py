@@ -1,0 +1,67 @@
+"""The DeepMatcher network: words -> summaries -> comparisons -> highway head."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from riskcore.matchers.layout import Batch
+from riskcore.matchers.summaries import Attention, Hybrid, Reader, Rnn, Sif
+
+SUMMARISERS: dict[str, type[nn.Module]] = {"sif": Sif, "rnn": Rnn, "attention": Attention, "hybrid": Hybrid}
+
+
+def compare(u: Tensor, v: Tensor) -> Tensor:
+    """What differs, what agrees, and what there is: (..., width) twice -> (..., 3 x width)."""
+    return torch.cat([(u - v).abs(), u * v, u + v], dim=-1)
+
+
+class Highway(nn.Module):
+    """Layers that let what needs no change pass."""
+
+    def __init__(self, width: int, layers: int = 2) -> None:
+        super().__init__()
+        self.layers = nn.ModuleList(nn.Linear(width, 2 * width) for _ in range(layers))
+
+    def forward(self, x: Tensor) -> Tensor:
+        for layer in self.layers:
+            change, gate = layer(x).chunk(2, dim=1)
+            gate = torch.sigmoid(gate - 1.0)  # starts mostly open: the untrained head is nearly linear
+            x = gate * F.relu(change) + (1 - gate) * x
+        return x
+
+
+class Network(nn.Module):
+    """`project` gives each distinct word its trained vector; `forward` turns a batch into logits."""
+
+    def __init__(
+        self, kind: str, attributes: int, inputs: int, wide: int, width: int, head: int, dropout: float
+    ) -> None:
+        super().__init__()
+        self.projection = nn.Linear(inputs, width)
+        self.summariser = SUMMARISERS[kind](width)
+        self.recurrent = bool(self.summariser.recurrent)
+        self.reader = Reader(width) if self.recurrent else None
+        self.norm = nn.LayerNorm(3 * width)
+        self.enter = nn.Linear(attributes * (3 * width + 1), head)
+        self.enter_wide = nn.Linear(wide, head, bias=False) if wide else None
+        self.highway = Highway(head)
+        self.leave = nn.Linear(head, 1)
+        self.dropout = nn.Dropout(dropout)
+
+    def project(self, features: Tensor) -> Tensor:
+        """(words, inputs) -> (words, width), of unit length."""
+        return F.normalize(self.projection(features), dim=1)
+
+    def forward(self, vectors: Tensor, weights: Tensor, batch: Batch) -> Tensor:
+        tokens = F.embedding(batch.words, vectors) if self.reader is None else self.reader(batch, vectors)
+        summaries = self.summariser(batch, tokens, weights[batch.words])
+        u, v = summaries.view(-1, 2, batch.size, summaries.shape[1]).unbind(dim=1)
+        there = batch.present
+        compared = torch.cat([self.norm(compare(u, v)) * there, 1 - there], dim=2)
+        x = self.enter(self.dropout(compared.transpose(0, 1).flatten(1)))
+        if self.enter_wide is not None:
+            x = x + self.enter_wide(batch.wide)
+        logits: Tensor = self.leave(self.dropout(self.highway(F.relu(x)))).squeeze(1)
+        return logits

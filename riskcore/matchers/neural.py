@@ -1,0 +1,206 @@
+"""What the torch matchers share: passes of Adam over weighted pairs, prediction in chunks, snapshots.
+
+A family fills in `_build` (the network for what is known), `_work` (pairs made ready for passes or for
+prediction) and its own `_facts` (statistics that travel with the weights).
+"""
+
+from __future__ import annotations
+
+import abc
+import contextlib
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from riskcore.errors import CancelledError, MatcherError
+from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, as_sets, never
+
+CLIP_NORM = 5.0  # one odd batch must not throw the weights away
+WINDOW = 16  # batches whose pairs are sorted by length among themselves: little padding, still much shuffling
+PREDICT_PAIRS = 20_000  # pairs made ready at a time: memory does not grow with the workload
+
+
+class Work(Protocol):
+    """Examples made ready for a pass."""
+
+    lengths: np.ndarray  # cost of each pair, to put alike pairs into a batch
+
+    def logits(self, rows: np.ndarray) -> Tensor: ...
+
+
+class NeuralMatcher(Matcher):
+    """A matcher around a torch network."""
+
+    batch_size: ClassVar[int] = 64
+    predict_batch: ClassVar[int] = 256
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.network: nn.Module | None = None
+        self.optimiser: torch.optim.Adam | None = None
+
+    @abc.abstractmethod
+    def _build(self) -> nn.Module:
+        """A network with fresh weights."""
+
+    @abc.abstractmethod
+    def _work(self, several: Sequence[Examples], training: bool) -> Work:
+        """These examples, one after the other, ready."""
+
+    def _facts(self) -> Arrays:
+        """What was learned beside the weights."""
+        return {}
+
+    def _learn_facts(self, train: Examples) -> None:
+        """Take statistics from training pairs."""
+
+    def _accept_facts(self, arrays: Arrays) -> None:
+        """Take statistics from a snapshot."""
+
+    def begin(self, train: Examples, seed: int) -> None:
+        torch.set_num_threads(self.config.threads)
+        self._learn_facts(train)
+        with _seeded(seed):
+            self.network = self._build()
+        self.optimiser = None
+
+    def fine_tune(
+        self,
+        sets: TuningSet | Sequence[TuningSet],
+        *,
+        rate: float | None = None,
+        seed: int = 0,
+        batch_size: int | None = None,
+        should_stop: ShouldStop = never,
+    ) -> float:
+        network, parts = self._ready(), as_sets(sets)
+        if not parts:
+            return 0.0
+        optimiser = self._optimiser(rate or self.rates.fine_tune)
+        match, unmatch = (
+            torch.from_numpy(np.concatenate([getattr(part, side) for part in parts]).astype(np.float32))
+            for side in ("match", "unmatch")
+        )
+        total, order = 0.0, np.random.default_rng(seed)
+        network.train()
+        with _seeded(seed):
+            work = self._work([part.examples for part in parts], training=True)
+            for rows in _shuffled_batches(work.lengths, batch_size or self.batch_size, order):
+                if should_stop():
+                    raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
+                loss = weighted_loss(work.logits(rows), match[rows], unmatch[rows])
+                _step(network, optimiser, loss)
+                total += loss.item() * len(rows)
+        return total / len(match)
+
+    def predict_proba(self, examples: Examples) -> np.ndarray:
+        network = self._ready()
+        answers = np.zeros(len(examples))
+        network.eval()
+        with torch.inference_mode():
+            for start in range(0, len(examples), PREDICT_PAIRS):
+                chunk = slice(start, start + PREDICT_PAIRS)
+                answers[chunk] = self._predict_chunk(examples.take(chunk))
+        return answers
+
+    def _predict_chunk(self, examples: Examples) -> np.ndarray:
+        work = self._work([examples], training=False)
+        order, answers = np.argsort(work.lengths, kind="stable"), np.zeros(len(examples))
+        for start in range(0, len(order), self.predict_batch):
+            rows = order[start : start + self.predict_batch]
+            answers[rows] = torch.sigmoid(work.logits(rows).double()).numpy()
+        return answers
+
+    def snapshot(self, moments: bool = False) -> Arrays:
+        arrays = {f"network.{name}": _copy(value) for name, value in self._trained().items()}
+        arrays |= {f"facts.{name}": value.copy() for name, value in self._facts().items()}
+        if moments and self.optimiser is not None:
+            for name, parameter in self._trained().items():
+                for key, value in self.optimiser.state.get(parameter, {}).items():
+                    arrays[f"moments.{key}.{name}"] = _copy(value)
+        return arrays
+
+    def restore(self, arrays: Arrays) -> None:
+        self._accept_facts(_named(arrays, "facts."))
+        if self.network is None:
+            self.network = self._build()
+        stored = _named(arrays, "network.")
+        trained = self._trained()
+        if set(stored) != set(trained) or any(trained[name].shape != stored[name].shape for name in stored):
+            raise MatcherError("These weights belong to a matcher of another shape or with other attributes.")
+        with torch.no_grad():
+            for name, parameter in trained.items():
+                parameter.copy_(torch.from_numpy(stored[name]))
+        self.optimiser = None
+        moments = _named(arrays, "moments.")
+        if moments:
+            self._restore_moments(moments)
+
+    def _restore_moments(self, moments: Arrays) -> None:
+        optimiser = self._optimiser(self.rates.train)
+        for name, parameter in self._trained().items():
+            for key in ("step", "exp_avg", "exp_avg_sq"):
+                if f"{key}.{name}" in moments:
+                    value = torch.from_numpy(moments[f"{key}.{name}"].copy())
+                    optimiser.state[parameter][key] = value
+
+    def _trained(self) -> dict[str, nn.Parameter]:
+        network = self._ready()
+        return {name: parameter for name, parameter in network.named_parameters() if parameter.requires_grad}
+
+    def _ready(self) -> nn.Module:
+        if self.network is None:
+            raise MatcherError(f"This {self.kind} matcher was never trained: call fit, or load a saved one.")
+        torch.set_num_threads(self.config.threads)
+        return self.network
+
+    def _optimiser(self, rate: float) -> torch.optim.Adam:
+        if self.optimiser is None:
+            self.optimiser = torch.optim.Adam(list(self._trained().values()), lr=rate, fused=True)
+        for group in self.optimiser.param_groups:
+            group["lr"] = rate
+        return self.optimiser
+
+
+def weighted_loss(logits: Tensor, match: Tensor, unmatch: Tensor) -> Tensor:
+    """Mean of `-match * log g - unmatch * log(1 - g)`."""
+    return -(match * F.logsigmoid(logits) + unmatch * F.logsigmoid(-logits)).mean()
+
+
+def _step(network: nn.Module, optimiser: torch.optim.Adam, loss: Tensor) -> None:
+    optimiser.zero_grad(set_to_none=True)
+    loss.backward()  # type: ignore[no-untyped-call]
+    nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)
+    optimiser.step()
+
+
+def _shuffled_batches(lengths: np.ndarray, size: int, order: np.random.Generator) -> Iterator[np.ndarray]:
+    """Batches of pairs of similar length, in random order."""
+    rows, batches = order.permutation(len(lengths)), []
+    for start in range(0, len(rows), size * WINDOW):
+        window = rows[start : start + size * WINDOW]
+        window = window[np.argsort(lengths[window], kind="stable")]
+        batches += [window[place : place + size] for place in range(0, len(window), size)]
+    for place in order.permutation(len(batches)):
+        yield batches[place]
+
+
+@contextlib.contextmanager
+def _seeded(seed: int) -> Iterator[None]:
+    """Torch's own randomness from this seed, and afterwards as if nothing had been drawn."""
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        yield
+
+
+def _copy(value: Tensor) -> np.ndarray:
+    array: np.ndarray = value.detach().numpy().copy()
+    return array
+
+
+def _named(arrays: Arrays, prefix: str) -> Arrays:
+    return {name.removeprefix(prefix): array for name, array in arrays.items() if name.startswith(prefix)}

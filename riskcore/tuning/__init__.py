@@ -1,0 +1,1 @@
+"""Training of matchers: on labels, and on risk."""

@@ -1,0 +1,62 @@
+"""Who hears what training does. The loop is silent and notifies; listeners write, show or count."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, TextIO
+
+Record = dict[str, Any]
+
+
+class Listener:
+    """Hears everything and does nothing; override what you care about."""
+
+    def on_start(self, record: Record) -> None:
+        """Training begins: `task`, `epochs`, `pairs`, `done` (epochs that a checkpoint already holds)."""
+
+    def on_epoch_end(self, record: Record) -> None:
+        """One pass is over: one row of the history."""
+
+    def on_end(self, record: Record) -> None:
+        """Training is over: `best_epoch`, `validation_f1`."""
+
+
+def notify(listeners: Iterable[Listener], event: str, record: Record) -> None:
+    for listener in listeners:
+        getattr(listener, event)(record)
+
+
+class ConsoleProgress(Listener):
+    """A line per epoch, on stderr by default: stdout belongs to results."""
+
+    def __init__(self, stream: TextIO | None = None) -> None:
+        self.stream = stream or sys.stderr
+
+    def on_epoch_end(self, record: Record) -> None:
+        score = record["validation_f1"]
+        shown = "" if score is None else f"  validation F1 {100 * score:5.1f}"
+        self.stream.write(f"epoch {record['epoch']:3d}  loss {record['loss']:.4f}{shown}  {record['seconds']:.1f} s\n")
+        self.stream.flush()
+
+
+class EventWriter(Listener):
+    """Every event as a line of JSON, flushed at once so that another process can follow."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = Path(path)
+
+    def on_start(self, record: Record) -> None:
+        self._write("start", record)
+
+    def on_epoch_end(self, record: Record) -> None:
+        self._write("epoch_end", record)
+
+    def on_end(self, record: Record) -> None:
+        self._write("end", record)
+
+    def _write(self, event: str, record: Record) -> None:
+        with self.path.open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps({"event": event, **record}) + "\n")
