@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from riskcore.config import RiskConfig
+from riskcore.errors import ConfigError
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULES = sorted(path.stem for path in (ROOT / "riskcore" / "risk").glob("*.py"))
@@ -42,3 +43,8 @@ def test_every_setting_is_documented_with_its_default(field):
     ]
     assert len(rows) == 1
     assert f"| {field.default} |" in rows[0]
+
+
+def test_settings_that_contradict_each_other_are_refused():
+    with pytest.raises(ConfigError, match="prior_rsd is 0.5"):
+        RiskConfig(lowest_rsd=0.6)
