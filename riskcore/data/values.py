@@ -27,7 +27,7 @@ def fold(text: str) -> str:
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     if not decomposed.isascii():
         decomposed = "".join(char for char in decomposed if not unicodedata.combining(char))
-    return " ".join(decomposed.split())
+    return " ".join(decomposed.replace("\0", " ").split())  # arrays of strings end at a NUL
 
 
 def words(folded: str) -> list[str]:

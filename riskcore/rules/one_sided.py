@@ -1,22 +1,22 @@
 """The search for one-sided cuts: at a node, for every metric and class, the threshold that best carves off a pure side.
 
 The published search fits one decision stump per node, metric and class weighting. Here each metric is sorted once;
-a node's cuts are found in one compiled pass over that order, both weightings at a time. Row sets are compared by
-128-bit sums of random row numbers kept along the pass, so equal rules and equal nodes are recognised before any
-set is built, and no node is searched twice.
+a node's cuts are found in one compiled pass over that order. Each pair has a random 64-bit key, and the pass keeps
+their running sum: two sets of pairs with the same class, size, matches and key sum are the same set, so equal rules
+and equal nodes are recognised before any set is built, and no node is searched twice.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 from numba import njit
 
 from riskcore.config import RuleConfig
 
-Identity = tuple[int, int, int]  # outcome and the 128-bit sum of its rows: two sets that agree are the same set
+Identity = tuple[int, int, int]  # size, matches and key sum of a set of pairs
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,9 +54,9 @@ class _Order:
 
     @classmethod
     def of(cls, X: np.ndarray) -> _Order:
-        rows = np.argsort(X, axis=0, kind="stable").T.astype(np.int32)  # NaN sorts last
-        values = np.take_along_axis(X.T, rows, axis=1)
-        return cls(np.ascontiguousarray(rows), np.ascontiguousarray(values), (~np.isnan(X)).sum(axis=0))
+        columns = np.ascontiguousarray(X.T)
+        rows = np.argsort(columns, axis=1)  # NaN sorts last; ties may fall anyhow, as no cut divides them
+        return cls(rows.astype(np.int32), np.take_along_axis(columns, rows, axis=1), (~np.isnan(columns)).sum(axis=1))
 
     def within(self, node: np.ndarray) -> _Order:
         """The same order for the pairs of a node only, so that its children cost what the node holds."""
@@ -74,9 +74,9 @@ def search(
 ) -> dict[Identity, Found]:
     """All pure sides reachable within `depth` cuts, one per distinct set of pairs and class; shortest paths first."""
     X, y = np.ascontiguousarray(X, dtype=np.float32), np.ascontiguousarray(y, dtype=np.uint8)
-    keys = np.random.default_rng(0).integers(0, 2**64, size=(len(y), 2), dtype=np.uint64)
+    keys = np.random.default_rng(0).integers(0, 2**64, size=len(y), dtype=np.uint64)
     found: dict[Identity, Found] = {}
-    seen: set[tuple[int, int]] = set()
+    seen: set[Identity] = set()
     level = [(_Order.of(X), [_Node((), np.ones(len(y), dtype=bool))])]
     for depth in range(1, config.depth + 1):
         next_level, total = [], sum(len(nodes) for _, nodes in level)
@@ -101,24 +101,24 @@ def _expand(
     keys: np.ndarray,
     config: RuleConfig,
     found: dict[Identity, Found],
-    seen: set[tuple[int, int]],
+    seen: set[Identity],
     last: bool,
 ) -> Iterator[_Node]:
     """Record the pure sides of a node's cuts; yield the impure sides opposite a pure one that are still unseen."""
     between, counts, sums = _best_cuts(order.rows, order.values, order.known, node.rows, y, keys, config.class_weight)
     sides = ("<=", ">")
     for metric, weighting in np.argwhere(~np.isnan(between[:, :, 0])):
-        cut = _readable(*between[metric, weighting])
-        pure = [_is_pure(*counts[metric, weighting, side].tolist(), config) for side in (0, 1)]
+        cut = _readable(*between[metric, weighting].tolist())
+        pure = [_is_pure(counts[metric, weighting, side].tolist(), config) for side in (0, 1)]
         for side in (0, 1):
             size, matches = counts[metric, weighting, side].tolist()
-            identity = tuple(sums[metric, weighting, side].tolist())
+            identity = (size, matches, int(sums[metric, weighting, side]))
             path = (*node.path, Cut(int(metric), sides[side], cut))
             if pure[side]:
                 outcome = int(matches > size / 2)
-                found.setdefault((outcome, *identity), Found(path, outcome, size, matches))  # type: ignore[arg-type]
+                found.setdefault(identity, Found(path, outcome, size, matches))
             elif pure[1 - side] and not last and size >= 2 * config.min_support and identity not in seen:
-                seen.add(identity)  # type: ignore[arg-type]
+                seen.add(identity)
                 values = X[:, metric].astype(np.float64)
                 yield _Node(path, node.rows & (values <= cut if side == 0 else values > cut))
 
@@ -129,10 +129,11 @@ def _readable(below: float, above: float) -> float:
     short = round(middle, 5)
     if below < short < above:
         return short
-    return middle if below <= middle < above else float(below)
+    return middle if below <= middle < above else below
 
 
-def _is_pure(size: int, matches: int, config: RuleConfig) -> bool:
+def _is_pure(count: Sequence[int], config: RuleConfig) -> bool:
+    size, matches = count
     if size < config.min_support:
         return False
     rate = matches / size
@@ -142,48 +143,51 @@ def _is_pure(size: int, matches: int, config: RuleConfig) -> bool:
 @njit(cache=True, nogil=True)
 def _best_cuts(order, ordered, known, node, y, keys, heavy):  # type: ignore[no-untyped-def]
     """Per metric and weighting (heavy on unmatch, heavy on match): the two values the best cut falls between, or
-    NaN, and both sides' (size, matches) and row sums. The score is the one decision trees maximise, in the same
-    order of operations, so that ties fall the same way."""
+    NaN, and both sides' (size, matches) and key sums."""
     metrics, width = order.shape
     between = np.full((metrics, 2, 2), np.nan)
     counts = np.zeros((metrics, 2, 2, 2), dtype=np.int64)
-    sums = np.zeros((metrics, 2, 2, 2), dtype=np.uint64)
-    rows, values = np.empty(width, dtype=np.int32), np.empty(width, dtype=np.float32)
+    sums = np.zeros((metrics, 2, 2), dtype=np.uint64)
+    values = np.empty(width, dtype=np.float32)
+    matches, key_sums = np.zeros(width + 1, dtype=np.int64), np.zeros(width + 1, dtype=np.uint64)
     for metric in range(metrics):
-        size, matches = 0, 0
+        size = 0
         for place in range(known[metric]):
             row = order[metric, place]
             if node[row]:
-                rows[size] = row
                 values[size] = ordered[metric, place]
-                matches += y[row]
+                matches[size + 1] = matches[size] + y[row]
+                key_sums[size + 1] = key_sums[size] + keys[row]
                 size += 1
-        if size < 2 or matches == 0 or matches == size or values[size - 1] <= values[0]:
+        if size < 2 or matches[size] == 0 or matches[size] == size or values[size - 1] <= values[0]:
             continue
         for weighting in range(2):
-            weight_0 = 1.0 if weighting else heavy
-            weight_1 = heavy if weighting else 1.0
-            best, split, left_matches = -np.inf, 0, 0
-            for place in range(1, size):
-                left_matches += y[rows[place - 1]]
-                if values[place] <= values[place - 1]:
-                    continue
-                left_0, left_1 = weight_0 * (place - left_matches), weight_1 * left_matches
-                right_0 = weight_0 * (size - matches - place + left_matches)
-                right_1 = weight_1 * (matches - left_matches)
-                score = (left_0 * left_0 + left_1 * left_1) / (left_0 + left_1)
-                score += (right_0 * right_0 + right_1 * right_1) / (right_0 + right_1)
-                if score > best:
-                    best, split = score, place
-            cut = np.float32(np.float64(values[split - 1]) / 2.0 + np.float64(values[split]) / 2.0)
-            while split < size and values[split] <= cut:  # the midpoint of two neighbouring floats rounds onto one
-                split += 1
+            split = _best_split(values, matches, size, 1.0 if weighting else heavy, heavy if weighting else 1.0)
             between[metric, weighting, 0] = values[split - 1]
             between[metric, weighting, 1] = values[split] if split < size else np.inf
-            for place in range(size):
-                side = 0 if place < split else 1
-                counts[metric, weighting, side, 0] += 1
-                counts[metric, weighting, side, 1] += y[rows[place]]
-                sums[metric, weighting, side, 0] += keys[rows[place], 0]
-                sums[metric, weighting, side, 1] += keys[rows[place], 1]
+            counts[metric, weighting, 0] = split, matches[split]
+            counts[metric, weighting, 1] = size - split, matches[size] - matches[split]
+            sums[metric, weighting, 0] = key_sums[split]
+            sums[metric, weighting, 1] = key_sums[size] - key_sums[split]
     return between, counts, sums
+
+
+@njit(cache=True, nogil=True)
+def _best_split(values, matches, size, weight_0, weight_1):  # type: ignore[no-untyped-def]
+    """How many of the sorted values lie at or below the best cut. The score is the one that decision trees
+    maximise, in the same order of operations, so that ties fall the same way."""
+    best, split = -np.inf, 0
+    all_0, all_1 = weight_0 * (size - matches[size]), weight_1 * matches[size]
+    for place in range(1, size):
+        if values[place] <= values[place - 1]:
+            continue
+        left_0, left_1 = weight_0 * (place - matches[place]), weight_1 * matches[place]
+        right_0, right_1 = all_0 - left_0, all_1 - left_1
+        score = (left_0 * left_0 + left_1 * left_1) / (left_0 + left_1)
+        score += (right_0 * right_0 + right_1 * right_1) / (right_0 + right_1)
+        if score > best:
+            best, split = score, place
+    cut = np.float32(np.float64(values[split - 1]) / 2.0 + np.float64(values[split]) / 2.0)
+    while split < size and values[split] <= cut:  # the middle of two neighbouring floats rounds onto one of them
+        split += 1
+    return split

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import math
 import re
 from collections.abc import Iterator, Sequence
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -51,7 +52,7 @@ class Condition:
         name = (
             self.attribute if _PLAIN_NAME.fullmatch(self.attribute) else json.dumps(self.attribute, ensure_ascii=False)
         )
-        return _template(self.kind, self.side, self.cut).replace("{a}", name).replace("{cut}", f"{self.cut:.12g}")
+        return _template(self.kind, self.side, self.cut).replace("{cut}", _digits(self.cut)).replace("{a}", name)
 
     def holds(self, values: np.ndarray) -> np.ndarray:
         """Which of these metric values (float32, NaN = missing) meet the condition."""
@@ -120,9 +121,18 @@ class Rule:
         return _checked(cls(conditions, outcome))  # type: ignore[arg-type]
 
 
+def _digits(cut: float) -> str:
+    """As few digits as give the same number back."""
+    return repr(float(cut)).removesuffix(".0")
+
+
+def _is_sound(condition: Condition) -> bool:
+    known = condition.kind in KINDS and condition.side in ("<=", ">") and isinstance(condition.attribute, str)
+    return known and isinstance(condition.cut, int | float) and math.isfinite(condition.cut)
+
+
 def _checked(rule: Rule) -> Rule:
-    sound = all(c.kind in KINDS and c.side in ("<=", ">") and isinstance(c.cut, int | float) for c in rule.conditions)
-    if not rule.conditions or not sound or rule.outcome not in (MATCH, UNMATCH):
+    if not rule.conditions or not all(map(_is_sound, rule.conditions)) or rule.outcome not in (MATCH, UNMATCH):
         raise RuleFormatError(f"This is no rule: {rule!r}.")
     return rule
 
@@ -140,16 +150,21 @@ def _template(kind: str, side: Side, cut: float) -> str:
     return known.above if side == ">" else known.below
 
 
-def _patterns() -> Iterator[tuple[str, Side, re.Pattern[str]]]:
+@cache
+def _patterns() -> tuple[tuple[str, Side, re.Pattern[str]], ...]:
+    """Every form a condition's text can take."""
     sides: tuple[Side, Side] = ("<=", ">")
-    for kind in KINDS:
-        for side in sides:
-            for cut in (_FLAG_CUT, 2 * _FLAG_CUT):
-                pattern = re.escape(_template(kind, side, cut))
-                pattern = pattern.replace(re.escape("{a}"), f"(?P<a>{_NAME})").replace(
-                    re.escape("{cut}"), f"(?P<cut>{_NUMBER})"
-                )
-                yield kind, side, re.compile(pattern)
+    return tuple(
+        (kind, side, _pattern(template))
+        for kind in KINDS
+        for side in sides
+        for template in dict.fromkeys(_template(kind, side, cut) for cut in (_FLAG_CUT, 2 * _FLAG_CUT))
+    )
+
+
+def _pattern(template: str) -> re.Pattern[str]:
+    pattern = re.escape(template).replace(re.escape("{a}"), f"(?P<a>{_NAME})")
+    return re.compile(pattern.replace(re.escape("{cut}"), f"(?P<cut>{_NUMBER})"))
 
 
 def _read_conditions(text: str) -> Iterator[tuple[Condition, ...]]:
