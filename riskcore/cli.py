@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from riskcore.data.problems import Problem
     from riskcore.data.profile import DataProfile
 
+APP_SCRIPT = Path(__file__).resolve().parent.parent / "app.py"
 FOUND_ERRORS, BAD_INPUT = 1, 2
 _COLOURS = {"error": "bold red", "warning": "yellow"}
 
@@ -124,14 +125,13 @@ def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="8501 unless Streamlit is told otherwise.")] = None,
 ) -> None:
     """Start the screens in a browser, on this machine only unless Streamlit's own settings say otherwise."""
-    script = Path(__file__).resolve().parent.parent / "app.py"
-    if not script.is_file():
-        raise ConfigError(f"{script} is not there: the screens start from a copy of the project.")
+    if not APP_SCRIPT.is_file():
+        raise ConfigError(f"{APP_SCRIPT} is not there: the screens start from a copy of the project.")
     # The address comes from the environment, so that the server stays private whatever folder it is started in.
     os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "localhost")
     os.environ.setdefault("STREAMLIT_SERVER_SHOW_EMAIL_PROMPT", "false")
     os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")
-    command = [sys.executable, "-m", "streamlit", "run", str(script)]
+    command = [sys.executable, "-m", "streamlit", "run", str(APP_SCRIPT)]
     os.execv(sys.executable, command + (["--server.port", str(port)] if port else []))
 
 
@@ -164,15 +164,19 @@ def _count(problems: list[Problem], severity: str) -> int:
 
 
 def _print_check(path: Path, figures: DataProfile | None, problems: list[Problem]) -> None:
+    from riskcore.data.problems import visible
+
     if figures is not None:
         _print_figures(figures)
     for problem in problems:
         _say(Text(f"{problem.severity} ", style=_COLOURS[problem.severity]) + Text(f"[{problem.kind}] {problem}"))
-    errors, warnings = _count(problems, "error"), _count(problems, "warning")
     verdict = "can be used" if figures is not None else "cannot be used"
-    from riskcore.data.problems import visible
+    counts = ", ".join(_plural(_count(problems, severity), severity) for severity in _COLOURS)
+    _say(Text(f"{visible(str(path))} {verdict}: {counts}.", style="bold"))
 
-    _say(Text(f"{visible(str(path))} {verdict}: {errors:,} errors, {warnings:,} warnings.", style="bold"))
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _print_figures(figures: DataProfile) -> None:

@@ -1,6 +1,8 @@
 """Data sets of both forms and both formats: what is read, what is refused, what identifies them."""
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from riskcore.config import DataConfig
 from riskcore.data import inspect_data, open_data
@@ -304,3 +306,22 @@ class TestPairFile:
 
     def test_no_pairs(self, tmp_path):
         assert found(self.write(tmp_path, [HEADER])) == {("empty_split", "pairs.csv", 1, None)}
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None, max_examples=150)
+@given(st.data())
+def test_any_damage_is_reported_and_never_an_exception(tmp_path, data):
+    folder = write_folder(tmp_path / "damaged")
+    for stem in data.draw(st.sets(st.sampled_from(sorted(sound_files())), min_size=1)):
+        path = folder / f"{stem}.csv"
+        content = path.read_bytes()
+        start, stop = sorted(data.draw(st.tuples(*[st.integers(0, len(content))] * 2)))
+        junk = data.draw(
+            st.one_of(st.binary(max_size=8), st.sampled_from([b'"', b"\n", b",", b"a0,b0,1\n", b"\r\n\r\n"]))
+        )
+        path.write_bytes(content[:start] + junk + content[stop:])
+    data_set, problems = inspect_data(folder)
+    assert (data_set is None) == any(problem.severity == "error" for problem in problems)
+    assert all(str(problem).isprintable() for problem in problems)
+    if data_set is not None:
+        assert data_set.fingerprint

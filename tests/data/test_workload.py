@@ -1,0 +1,210 @@
+"""What training is given, in every way a workload can be made; and that it knows nothing of the target's labels."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from riskcore.data import build_workload, open_data
+from riskcore.data.labels import UNKNOWN
+from riskcore.data.pairs import LabelledPairs
+from riskcore.errors import ConfigError, DataFormatError
+from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, pairs_of, write_file, write_folder
+
+
+def renamed(rows, *names):
+    return [["id", *names], *rows[1:]]
+
+
+@pytest.fixture
+def source(tmp_path):
+    return open_data(write_folder(tmp_path / "source"))
+
+
+@pytest.fixture
+def target(tmp_path):
+    tables = {"tableA": renamed(TABLE_A, "name", "year"), "tableB": renamed(TABLE_B, "name", "year")}
+    return open_data(write_folder(tmp_path / "target", tables))
+
+
+def test_own_splits(source):
+    workload, truth = build_workload(source)
+    assert workload.source.ids.tolist() == source.splits["train"].ids.tolist()
+    assert workload.validation.labels.tolist() == source.splits["valid"].labels.tolist()
+    assert workload.target.ids.tolist() == source.splits["test"].ids.tolist()
+    assert truth.labels.tolist() == source.splits["test"].labels.tolist()
+    assert truth.unseen is None
+    assert [attribute.name for attribute in workload.attributes] == ["title", "year"]
+
+
+def test_ratio_splits_pool_everything(source):
+    workload, truth = build_workload(source, split="1:1:2", seed=1)
+    parts = (workload.source, workload.validation, workload.target)
+    assert [len(part) for part in parts] == [4, 2, 6]
+    assert len({identity for part in parts for identity in part.ids}) == 12
+    assert len(truth.labels) == len(workload.target)
+    assert build_workload(source, split="1:1:2", seed=1)[0].fingerprint == workload.fingerprint
+    assert build_workload(source, split="1:1:2", seed=2)[0].fingerprint != workload.fingerprint
+
+
+def test_with_a_target_all_of_the_source_is_trained_on(source, target):
+    workload, truth = build_workload(source, target, attribute_map={"title": "name"})
+    assert len(workload.source) == 12
+    assert workload.validation.ids.tolist() == ["a6:b6", "a7:b7"]
+    assert workload.target.ids.tolist() == ["a8:b8", "a9:b9", "a10:b10", "a11:b11"]
+    assert truth.labels.tolist() == [0, 1, 0, 1]
+    assert truth.unseen is not None
+    assert len(truth.unseen) == 6
+    assert workload.target.left.attributes == workload.source.left.attributes == ("title", "year")
+    assert workload.target.record(0)[0]["title"] == "left title 8"
+    assert workload.notices == ()
+
+
+def test_a_split_with_a_target_is_the_targets_and_its_first_part_is_dropped(source, target):
+    workload, truth = build_workload(source, target, attribute_map={"title": "name"}, split="1:1:2")
+    assert len(workload.source) == 12
+    assert truth.unseen is not None
+    parts = (truth.unseen, workload.validation, workload.target)
+    assert len({identity for part in parts for identity in part.ids}) == sum(map(len, parts)) == 12
+
+
+def test_attributes_without_counterpart_are_dropped_with_a_notice(source, target):
+    workload, _ = build_workload(source, target)
+    assert [attribute.name for attribute in workload.attributes] == ["year"]
+    assert workload.source.left.attributes == workload.target.right.attributes == ("year",)
+    assert workload.notices == (
+        "The source's attribute 'title' has no counterpart and is not used.",
+        "The target's attribute 'name' has no counterpart and is not used.",
+    )
+
+
+def test_nothing_shared_is_an_error(source, tmp_path):
+    tables = {"tableA": renamed(TABLE_A, "x", "y"), "tableB": renamed(TABLE_B, "x", "y")}
+    other = open_data(write_folder(tmp_path / "other", tables))
+    with pytest.raises(DataFormatError, match="share no attribute"):
+        build_workload(source, other)
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"author": "name"}, "'author', which the source does not have"),
+        ({"title": "label"}, "'label', which the target does not have"),
+        ({"title": "name", "year": "name"}, "same counterpart"),
+    ],
+)
+def test_maps_that_cannot_be(source, target, given, says):
+    with pytest.raises(ConfigError, match=says):
+        build_workload(source, target, attribute_map=given)
+
+
+def test_a_map_without_a_target(source):
+    with pytest.raises(ConfigError, match="needs a target"):
+        build_workload(source, attribute_map={"title": "name"})
+
+
+def test_a_name_that_the_map_gives_away_is_not_used_twice(source, target):
+    workload, _ = build_workload(source, target, attribute_map={"title": "year"})
+    assert [attribute.name for attribute in workload.attributes] == ["title"]
+
+
+def test_training_fraction_and_validation_size(source):
+    workload, _ = build_workload(source, train_fraction=0.34, validation_size=1)
+    assert sorted(workload.source.labels.tolist()) == [0, 1]
+    assert len(workload.validation) == 1
+    nothing, _ = build_workload(source, validation_size=0)
+    assert len(nothing.validation) == 0
+    with pytest.raises(ConfigError, match="validation size"):
+        build_workload(source, validation_size=3)
+
+
+def test_types_come_from_the_source_and_can_be_overridden(source, target):
+    workload, _ = build_workload(source, target, types={"year": "code"})
+    assert workload.attributes[0].type == "code"
+    with pytest.raises(ConfigError, match="colour"):
+        build_workload(source, types={"colour": "name"})
+
+
+def with_labels(data, change):
+    splits = dict(data.splits)
+    splits["test"] = dataclasses.replace(splits["test"], labels=change(splits["test"].labels))
+    return dataclasses.replace(data, splits=splits)
+
+
+@pytest.mark.parametrize("with_target", [False, True])
+@pytest.mark.parametrize("change", [np.flip, lambda labels: 1 - labels, lambda labels: np.full_like(labels, UNKNOWN)])
+def test_the_targets_labels_leave_no_trace_in_the_workload(source, target, with_target, change):
+    given = (source, target) if with_target else (source, None)
+    blind = (source, with_labels(target, change)) if with_target else (with_labels(source, change), None)
+    plain, truth = build_workload(*given)
+    shuffled, other_truth = build_workload(*blind)
+    assert shuffled.fingerprint == plain.fingerprint
+    assert shuffled.attributes == plain.attributes
+    assert shuffled.notices == plain.notices
+    assert_same_pairs(shuffled.source, plain.source)
+    assert_same_pairs(shuffled.validation, plain.validation)
+    assert_same_pairs(shuffled.target, plain.target)
+    assert truth.labels.tolist() != other_truth.labels.tolist()
+
+
+def assert_same_pairs(one, two):
+    assert type(one) is type(two)
+    for field in one._per_pair():
+        assert getattr(one, field).tolist() == getattr(two, field).tolist()
+    assert one.left.values.equals(two.left.values)
+    assert one.right.values.equals(two.right.values)
+
+
+def test_the_target_of_a_workload_has_no_labels(source):
+    workload, _ = build_workload(source)
+    assert not isinstance(workload.target, LabelledPairs)
+    assert not hasattr(workload.target, "labels")
+
+
+def test_the_fingerprint_knows_what_training_sees(source):
+    plain = build_workload(source)[0].fingerprint
+    flipped = dataclasses.replace(source.splits["train"], labels=1 - source.splits["train"].labels)
+    other = dataclasses.replace(source, splits={**source.splits, "train": flipped})
+    assert build_workload(other)[0].fingerprint != plain
+    assert build_workload(source, types={"year": "code"})[0].fingerprint != plain
+    assert build_workload(source, validation_size=1)[0].fingerprint != plain
+
+
+def test_a_source_with_an_unlabelled_part_leaves_it_out_and_says_so(tmp_path, target):
+    plain = open_data(write_folder(tmp_path / "x", {"test": [row[:2] for row in pairs_of(8, 4)]}))
+    workload, _ = build_workload(plain, target, attribute_map={"title": "name"})
+    assert len(workload.source) == 8
+    assert "4 training pairs have no label" in workload.notices[0]
+    assert set(workload.source.labels.tolist()) == {0, 1}
+
+
+def test_a_file_of_pairs_without_splits_needs_a_ratio(tmp_path):
+    rows = [["left_a", "right_a", "label"], *([f"x{n}", f"y{n}", str(n % 2)] for n in range(20))]
+    write_file(tmp_path / "pairs.csv", rows)
+    data = open_data(tmp_path / "pairs.csv")
+    with pytest.raises(ConfigError, match="2:2:6"):
+        build_workload(data)
+    workload, _ = build_workload(data, split="2:2:6")
+    assert [len(part) for part in (workload.source, workload.validation, workload.target)] == [4, 4, 12]
+
+
+def test_a_file_of_pairs_may_lack_what_is_not_needed(tmp_path, source):
+    rows = [["left_title", "right_title", "label", "split"], ["x", "y", "", "test"], ["u", "v", "1", "valid"]]
+    write_file(tmp_path / "pairs.csv", rows)
+    target = open_data(tmp_path / "pairs.csv")
+    workload, truth = build_workload(source, target)
+    assert (len(workload.validation), len(workload.target)) == (1, 1)
+    assert truth.unseen is not None
+    assert len(truth.unseen) == 0
+    with pytest.raises(ConfigError, match="no training pair"):
+        build_workload(target)
+
+
+def test_a_self_join_stays_one(tmp_path):
+    splits = {
+        name: [PAIR_HEADER, *([f"a{n}", f"a{n + 1}", str(n % 2)] for n in range(first, first + 2))]
+        for name, first in (("train", 0), ("valid", 3), ("test", 6))
+    }
+    data = open_data(write_folder(tmp_path / "x", {**splits, "tableB": None}))
+    workload, _ = build_workload(data)
+    assert workload.source.left is workload.source.right
