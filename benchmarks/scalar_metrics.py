@@ -111,7 +111,7 @@ def _people(a: str, b: str) -> float:
     whole = Levenshtein.normalized_similarity(a, b)
     (family_a, initial_a), (family_b, initial_b) = person(a), person(b)
     family = JaroWinkler.normalized_similarity(family_a, family_b)
-    if family < COUNTERPART:
+    if family < 0.87:
         return whole
     if bool(initial_a) != bool(initial_b):
         return max(whole, family * 0.95)

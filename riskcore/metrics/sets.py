@@ -19,7 +19,7 @@ from riskcore.metrics.strings import Scores, similarity
 from riskcore.metrics.words import Rows
 
 _MAX_CROSS = 2_000_000  # element comparisons held at once
-_NAME_CUTOFF = 0.85  # family names less alike than this are different names
+_NAME_CUTOFF = 0.87  # family names less alike than this are different names: "king" and "kang" have 0.85
 _ONLY_FAMILY_NAME = 0.95  # "smith" for "john smith": likely, not certain
 _CODE_STEM = 4  # characters from which one code beginning another is the same model with a suffix
 _CODE_WITH_SUFFIX = 0.9
@@ -74,7 +74,8 @@ class ElementScorer(ListScorer):
 
     def _alike(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         whole = similarity("edit", self._names[one], self._names[other], self._config.workers)
-        family = similarity("jaro_winkler", self._family[one], self._family[other], self._config.workers, _NAME_CUTOFF)
+        family = similarity("jaro_winkler", self._family[one], self._family[other], self._config.workers)
+        family[family < _NAME_CUTOFF] = 0.0
         first, second = self._initial[one], self._initial[other]
         lone = (first == 0) != (second == 0)
         family = np.where(lone, family * _ONLY_FAMILY_NAME, np.where(first == second, family, 0.0))

@@ -46,11 +46,11 @@ class StringScorer:
         return scores
 
 
-def similarity(kind: str, one: np.ndarray, other: np.ndarray, workers: int = 1, cutoff: float = 0.0) -> np.ndarray:
-    """Normalised similarity of two aligned arrays of strings; below `cutoff` it is 0."""
+def similarity(kind: str, one: np.ndarray, other: np.ndarray, workers: int = 1) -> np.ndarray:
+    """Normalised similarity of two aligned arrays of strings."""
     if not len(one):
         return np.zeros(0)
-    return process.cpdist(one, other, scorer=_SCORERS[kind], score_cutoff=cutoff, workers=workers, dtype=np.float64)
+    return process.cpdist(one, other, scorer=_SCORERS[kind], workers=workers, dtype=np.float64)
 
 
 def _part_flags(one: np.ndarray, other: np.ndarray) -> Scores:
