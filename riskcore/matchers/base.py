@@ -180,3 +180,10 @@ def as_sets(sets: TuningSet | Sequence[TuningSet]) -> tuple[TuningSet, ...]:
     """One set or several, as several; empty ones are left out."""
     several = (sets,) if isinstance(sets, TuningSet) else tuple(sets)
     return tuple(one for one in several if len(one))
+
+
+def metrics_of(examples: Examples) -> np.ndarray:
+    """The metrics, for a matcher that cannot do without."""
+    if examples.metrics is None:
+        raise MatcherError("A wide matcher needs the metrics of every pair; these examples carry none.")
+    return examples.metrics

@@ -13,14 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from riskcore.errors import MatcherError
 from riskcore.matchers.base import Arrays, Examples, Rates
 from riskcore.matchers.encode import Corpus, Encoder
 from riskcore.matchers.layout import Batch
 from riskcore.matchers.network import Network
 from riskcore.matchers.neural import NeuralMatcher, Work
 from riskcore.matchers.vectors import pretrained
-from riskcore.matchers.wide import Standardiser
 
 COMMON = 1e-3  # a word that makes up this share of all words weighs half of a unique one
 
@@ -35,14 +33,13 @@ class DeepMatcher(NeuralMatcher):
         self.encoder = Encoder(pretrained(), self.config.max_words)
         self.names = [attribute.name for attribute in self.attributes]
         self.frequency = Frequency.none()
-        self.standardiser: Standardiser | None = None
 
     def _build(self) -> nn.Module:
         return Network(
             kind=self.kind,
             attributes=len(self.attributes),
             inputs=self.encoder.vectors.width,
-            wide=self.standardiser.width if self.standardiser else 0,
+            wide=self._wide_width(),
             width=self.config.width,
             head=self.config.head,
             dropout=self.config.dropout,
@@ -55,24 +52,16 @@ class DeepMatcher(NeuralMatcher):
         weights = torch.from_numpy(self.frequency.weights(corpus.hashes))
         return _Ready(network, corpus, weights, self._wide(several), training)
 
-    def _wide(self, several: Sequence[Examples]) -> np.ndarray | None:
-        if self.standardiser is None:
-            return None
-        return np.concatenate([self.standardiser.transform(_metrics(examples)) for examples in several])
-
     def _learn_facts(self, train: Examples) -> None:
+        super()._learn_facts(train)
         self.frequency = Frequency.of(self.encoder.corpus([train.pairs], self.names))
-        self.standardiser = Standardiser.fit(_metrics(train)) if self.config.wide else None
 
     def _facts(self) -> Arrays:
-        facts = {"word": self.frequency.hashes, "frequency": self.frequency.shares}
-        if self.standardiser is not None:
-            facts |= {"centre": self.standardiser.centre, "scale": self.standardiser.scale}
-        return facts
+        return super()._facts() | {"word": self.frequency.hashes, "frequency": self.frequency.shares}
 
     def _accept_facts(self, arrays: Arrays) -> None:
+        super()._accept_facts(arrays)
         self.frequency = Frequency(arrays["word"], arrays["frequency"])
-        self.standardiser = Standardiser(arrays["centre"], arrays["scale"]) if "centre" in arrays else None
 
 
 class SifMatcher(DeepMatcher):
@@ -142,9 +131,3 @@ class _Ready:
         distinct, numbers = met.nonzero().squeeze(1), met.cumsum(0) - 1
         vectors = self.network.project(self.features[distinct])
         return self.network(vectors, self.weights[distinct], batch.renumbered(numbers))
-
-
-def _metrics(examples: Examples) -> np.ndarray:
-    if examples.metrics is None:
-        raise MatcherError("A wide matcher needs the metrics of every pair; these examples carry none.")
-    return examples.metrics

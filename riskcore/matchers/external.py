@@ -58,8 +58,9 @@ class ExternalMatcher(Matcher):
         if len(missing):
             named = ", ".join(map(str, examples.pairs.ids[missing[:SHOWN]]))
             raise MatcherError(
-                f"{len(missing):,} of {len(found):,} pairs have no probability in {self.config.scores or 'the scores'}, "
-                f"for example {named}. Score every pair, and write ids as ltable_id:rtable_id (or the pair file's id)."
+                f"{len(missing):,} of {len(found):,} pairs have no probability in "
+                f"{self.config.scores or 'the scores'}, for example {named}. Score every pair, "
+                "and write ids as ltable_id:rtable_id (or the pair file's id)."
             )
         return found
 

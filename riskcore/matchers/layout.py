@@ -26,6 +26,9 @@ class Grid:
     words: Tensor  # (pairs, longest) word numbers; 0 is padding
     real: Tensor  # flat places in the grid that hold a word, in token order
 
+    def renumbered(self, numbers: Tensor) -> Self:
+        return dataclasses.replace(self, words=numbers[self.words])
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Reading:
@@ -70,7 +73,7 @@ class Batch:
 
     def renumbered(self, numbers: Tensor) -> Self:
         """The same batch with word `w` called `numbers[w]`."""
-        grids = [tuple(dataclasses.replace(g, words=numbers[g.words]) for g in pair) for pair in self.grids]
+        grids = [(left.renumbered(numbers), right.renumbered(numbers)) for left, right in self.grids]
         reading = self.reading and dataclasses.replace(self.reading, words=numbers[self.reading.words])
         return dataclasses.replace(self, words=numbers[self.words], grids=grids, reading=reading)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from riskcore.matchers.layout import Batch
 from riskcore.matchers.summaries import Attention, Hybrid, Reader, Rnn, Sif
@@ -28,7 +28,7 @@ class Highway(nn.Module):
         for layer in self.layers:
             change, gate = layer(x).chunk(2, dim=1)
             gate = torch.sigmoid(gate - 1.0)  # starts mostly open: the untrained head is nearly linear
-            x = gate * F.relu(change) + (1 - gate) * x
+            x = gate * functional.relu(change) + (1 - gate) * x
         return x
 
 
@@ -52,10 +52,10 @@ class Network(nn.Module):
 
     def project(self, features: Tensor) -> Tensor:
         """(words, inputs) -> (words, width), of unit length."""
-        return F.normalize(self.projection(features), dim=1)
+        return functional.normalize(self.projection(features), dim=1)
 
     def forward(self, vectors: Tensor, weights: Tensor, batch: Batch) -> Tensor:
-        tokens = F.embedding(batch.words, vectors) if self.reader is None else self.reader(batch, vectors)
+        tokens = functional.embedding(batch.words, vectors) if self.reader is None else self.reader(batch, vectors)
         summaries = self.summariser(batch, tokens, weights[batch.words])
         u, v = summaries.view(-1, 2, batch.size, summaries.shape[1]).unbind(dim=1)
         there = batch.present
@@ -63,5 +63,5 @@ class Network(nn.Module):
         x = self.enter(self.dropout(compared.transpose(0, 1).flatten(1)))
         if self.enter_wide is not None:
             x = x + self.enter_wide(batch.wide)
-        logits: Tensor = self.leave(self.dropout(self.highway(F.relu(x)))).squeeze(1)
+        logits: Tensor = self.leave(self.dropout(self.highway(functional.relu(x)))).squeeze(1)
         return logits

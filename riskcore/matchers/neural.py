@@ -14,10 +14,11 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 
 from riskcore.errors import CancelledError, MatcherError
-from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, as_sets, never
+from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, as_sets, metrics_of, never
+from riskcore.matchers.wide import Standardiser
 
 CLIP_NORM = 5.0  # one odd batch must not throw the weights away
 WINDOW = 16  # batches whose pairs are sorted by length among themselves: little padding, still much shuffling
@@ -42,6 +43,7 @@ class NeuralMatcher(Matcher):
         super().__init__(*args)
         self.network: nn.Module | None = None
         self.optimiser: torch.optim.Adam | None = None
+        self.standardiser: Standardiser | None = None
 
     @abc.abstractmethod
     def _build(self) -> nn.Module:
@@ -51,15 +53,27 @@ class NeuralMatcher(Matcher):
     def _work(self, several: Sequence[Examples], training: bool) -> Work:
         """These examples, one after the other, ready."""
 
-    def _facts(self) -> Arrays:
-        """What was learned beside the weights."""
-        return {}
-
     def _learn_facts(self, train: Examples) -> None:
         """Take statistics from training pairs."""
+        self.standardiser = Standardiser.fit(metrics_of(train)) if self.config.wide else None
+
+    def _facts(self) -> Arrays:
+        """What was learned beside the weights."""
+        known = self.standardiser
+        return {} if known is None else {"centre": known.centre, "scale": known.scale}
 
     def _accept_facts(self, arrays: Arrays) -> None:
         """Take statistics from a snapshot."""
+        self.standardiser = Standardiser(arrays["centre"], arrays["scale"]) if "centre" in arrays else None
+
+    def _wide_width(self) -> int:
+        return self.standardiser.width if self.standardiser is not None else 0
+
+    def _wide(self, several: Sequence[Examples]) -> np.ndarray | None:
+        """The metrics of these examples as the head wants them."""
+        if self.standardiser is None:
+            return None
+        return np.concatenate([self.standardiser.transform(metrics_of(examples)) for examples in several])
 
     def begin(self, train: Examples, seed: int) -> None:
         torch.set_num_threads(self.config.threads)
@@ -168,12 +182,12 @@ class NeuralMatcher(Matcher):
 
 def weighted_loss(logits: Tensor, match: Tensor, unmatch: Tensor) -> Tensor:
     """Mean of `-match * log g - unmatch * log(1 - g)`."""
-    return -(match * F.logsigmoid(logits) + unmatch * F.logsigmoid(-logits)).mean()
+    return -(match * functional.logsigmoid(logits) + unmatch * functional.logsigmoid(-logits)).mean()
 
 
 def _step(network: nn.Module, optimiser: torch.optim.Adam, loss: Tensor) -> None:
     optimiser.zero_grad(set_to_none=True)
-    loss.backward()  # type: ignore[no-untyped-call]
+    loss.backward()
     nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)
     optimiser.step()
 

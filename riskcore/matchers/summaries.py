@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
+from torch.nn import functional
 from torch.nn.utils.rnn import PackedSequence
 
 from riskcore.matchers.layout import Batch, Grid
@@ -46,7 +46,7 @@ class Rnn(nn.Module):
 
     def forward(self, batch: Batch, tokens: Tensor, weights: Tensor) -> Tensor:
         half = tokens.shape[1] // 2
-        padded = F.pad(tokens, (0, 0, 0, 1))  # a last row of zeros, for empty values
+        padded = functional.pad(tokens, (0, 0, 0, 1))  # a last row of zeros, for empty values
         end = batch.lengths.cumsum(0)
         first, last = torch.where(batch.lengths > 0, torch.stack([end - batch.lengths, end - 1]), len(tokens))
         return torch.cat([padded[last, :half], padded[first, half:]], dim=1)
@@ -64,7 +64,7 @@ class Attention(nn.Module):
         self.judge = nn.Linear(2 * width + 1, width)
 
     def forward(self, batch: Batch, tokens: Tensor, weights: Tensor) -> Tensor:
-        padded = F.pad(tokens, (0, 0, 1, 0))
+        padded = functional.pad(tokens, (0, 0, 1, 0))
         found, same = [], []
         for left, right in batch.grids:
             for part, flags in self._align(left, right, padded):
@@ -72,11 +72,11 @@ class Attention(nn.Module):
                 same.append(flags)
         other = torch.cat(found)
         evidence = torch.cat([(tokens - other).abs(), tokens * other, torch.cat(same).unsqueeze(1)], dim=1)
-        return pool(batch, F.relu(self.judge(evidence)), weights)
+        return pool(batch, functional.relu(self.judge(evidence)), weights)
 
     def _align(self, left: Grid, right: Grid, padded: Tensor) -> list[tuple[Tensor, Tensor]]:
-        """For the tokens of either side: the mix of the other side's words they look at, and whether they occur there."""
-        here, there = F.embedding(left.tokens, padded), F.embedding(right.tokens, padded)
+        """Per side: the mix of the other side's words that each token looks at, and whether it occurs there."""
+        here, there = functional.embedding(left.tokens, padded), functional.embedding(right.tokens, padded)
         same = (left.words.unsqueeze(2) == right.words.unsqueeze(1)) & (left.words > 0).unsqueeze(2)
         same = same.to(padded.dtype)
         scores = self.likeness * torch.bmm(here, there.transpose(1, 2)) + self.identity * same
@@ -109,5 +109,5 @@ class Reader(nn.Module):
         assert reading is not None
         if not len(reading.words):
             return vectors.new_zeros(0, vectors.shape[1])
-        read, _ = self.gru(PackedSequence(F.embedding(reading.words, vectors), reading.batch_sizes))
-        return F.embedding(reading.tokens, read.data if isinstance(read, PackedSequence) else read)
+        read, _ = self.gru(PackedSequence(functional.embedding(reading.words, vectors), reading.batch_sizes))
+        return functional.embedding(reading.tokens, read.data if isinstance(read, PackedSequence) else read)

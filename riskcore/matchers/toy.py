@@ -13,7 +13,7 @@ import numpy as np
 
 from riskcore.data.pairs import Pairs
 from riskcore.errors import CancelledError, MatcherError
-from riskcore.matchers.base import Arrays, Examples, Matcher, Rates, ShouldStop, TuningSet, as_sets, never
+from riskcore.matchers.base import Arrays, Examples, Matcher, Rates, ShouldStop, TuningSet, as_sets, metrics_of, never
 from riskcore.matchers.encode import words_of
 from riskcore.matchers.wide import Standardiser
 
@@ -35,7 +35,7 @@ class ToyMatcher(Matcher):
         self._known: weakref.WeakKeyDictionary[Pairs, np.ndarray] = weakref.WeakKeyDictionary()
 
     def begin(self, train: Examples, seed: int) -> None:
-        self.standardiser = Standardiser.fit(_metrics(train)) if self.config.wide else None
+        self.standardiser = Standardiser.fit(metrics_of(train)) if self.config.wide else None
         width = PER_ATTRIBUTE * len(self.attributes) + 1 + (self.standardiser.width if self.standardiser else 0)
         self.weights = np.random.default_rng(seed).normal(0, 0.01, width)
         self.moments, self.steps = None, 0
@@ -102,7 +102,7 @@ class ToyMatcher(Matcher):
             self._known[examples.pairs] = self._overlaps(examples.pairs)
         if self.standardiser is None:
             return self._known[examples.pairs]
-        return np.hstack([self._known[examples.pairs], self.standardiser.transform(_metrics(examples))])
+        return np.hstack([self._known[examples.pairs], self.standardiser.transform(metrics_of(examples))])
 
     def _overlaps(self, pairs: Pairs) -> np.ndarray:
         columns = [np.ones((len(pairs), 1))]
@@ -119,12 +119,6 @@ def _overlap(left: str | None, right: str | None) -> tuple[float, float, float]:
         return 0.0, 0.0, 1.0
     one, other = set(words_of(left)), set(words_of(right))
     return len(one & other) / max(len(one | other), 1), float(left == right), 0.0
-
-
-def _metrics(examples: Examples) -> np.ndarray:
-    if examples.metrics is None:
-        raise MatcherError("A wide matcher needs the metrics of every pair; these examples carry none.")
-    return examples.metrics
 
 
 def _sigmoid(logits: np.ndarray) -> np.ndarray:

@@ -1,0 +1,134 @@
+"""Records as the Ditto family reads them: `COL name VAL value ...`, in subword numbers.
+
+Each distinct value is tokenised once. A record longer than its half of the budget loses its most common words
+first (Ditto's summarising), or is cut at its end. Missing values are left out rather than spelled as empty.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from riskcore.data.pairs import Pairs, Table
+from riskcore.errors import MatcherError
+
+Record = tuple[np.ndarray, ...]  # one run of subwords per attribute that has a value
+LONGEST_SPAN = 4  # subwords that a perturbation deletes at most
+MAX_CHARS = 20_000  # of a value: far more than any budget, and bounds the time for a broken cell
+
+
+class Sequence2(NamedTuple):
+    """A pair as one run of subwords; from `split` on it is the right record."""
+
+    tokens: np.ndarray
+    split: int
+
+
+class Serialiser:
+    """Turns pairs into sequences; remembers values it has tokenised."""
+
+    def __init__(self, folder: Path, attributes: Sequence[str], max_tokens: int, summarise: bool) -> None:
+        self.tokenizer = _tokenizer(folder)
+        self.front, self.middle, self.back = _special(self.tokenizer)
+        self.attributes, self.summarise = tuple(attributes), summarise
+        self.budget = (max_tokens - len(self.front) - len(self.middle) - len(self.back)) // 2
+        self.prefixes = [self._tokens([f"COL {name} VAL"])[0] for name in attributes]
+        self._values: dict[str, np.ndarray] = {}
+        self._records: weakref.WeakKeyDictionary[Table, dict[int, Record]] = weakref.WeakKeyDictionary()
+
+    @property
+    def vocabulary(self) -> int:
+        size: int = self.tokenizer.get_vocab_size()
+        return size
+
+    def records(self, table: Table, rows: np.ndarray) -> list[Record]:
+        """The records in these rows, in full length."""
+        known = self._records.setdefault(table, {})
+        new = [int(row) for row in np.unique(rows) if int(row) not in known]
+        if new:
+            columns = [self._column(table.text(name)[new]) for name in self.attributes]
+            for place, row in enumerate(new):
+                known[row] = self._record([column[place] for column in columns])
+        return [known[int(row)] for row in rows]
+
+    def _column(self, texts: np.ndarray) -> list[np.ndarray | None]:
+        new = sorted({text for text in texts if text is not None and text not in self._values})
+        self._values.update(zip(new, self._tokens([text[:MAX_CHARS] for text in new]), strict=True))
+        return [None if text is None else self._values[text] for text in texts]
+
+    def _record(self, values: Sequence[np.ndarray | None]) -> Record:
+        return tuple(
+            np.concatenate([prefix, value])
+            for prefix, value in zip(self.prefixes, values, strict=True)
+            if value is not None and len(value)
+        )
+
+    def _tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
+        encoded = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
+        return [np.array(one.ids, dtype=np.int64) for one in encoded]
+
+    def join(self, left: Record, right: Record, rarity: np.ndarray) -> Sequence2:
+        """Both records within the budget."""
+        one, other = self._fit(left, rarity), self._fit(right, rarity)
+        tokens = np.concatenate([self.front, one, self.middle, other, self.back])
+        return Sequence2(tokens, len(self.front) + len(one) + len(self.middle))
+
+    def _fit(self, record: Record, rarity: np.ndarray) -> np.ndarray:
+        tokens = np.concatenate(record) if record else np.zeros(0, dtype=np.int64)
+        if len(tokens) <= self.budget:
+            return tokens
+        if not self.summarise:
+            return tokens[: self.budget]
+        order = np.argsort(-rarity[tokens], kind="stable")[: self.budget]
+        return tokens[np.sort(order)]
+
+
+def rarity_of(records: Sequence[Record], vocabulary: int) -> np.ndarray:
+    """Inverse document frequency of each subword over records, float32."""
+    counts = np.zeros(vocabulary)
+    for record in records:
+        if record:
+            counts[np.unique(np.concatenate(record))] += 1
+    rarity: np.ndarray = np.log((1 + len(records)) / (1 + counts)).astype(np.float32)
+    return rarity
+
+
+def perturbed(record: Record, draw: np.random.Generator, keep: int) -> Record:
+    """Ditto's augmentation: attributes in another order, or a short span of one value (after `keep`) deleted."""
+    if not record:
+        return record
+    if draw.random() < 0.5:
+        return tuple(record[place] for place in draw.permutation(len(record)))
+    place = int(draw.integers(len(record)))
+    value = record[place]
+    start = int(draw.integers(min(keep, len(value)), len(value) + 1))
+    shorter = np.delete(value, slice(start, start + 1 + int(draw.integers(LONGEST_SPAN))))
+    return (*record[:place], shorter, *record[place + 1 :])
+
+
+def distinct_records(serialiser: Serialiser, pairs: Pairs) -> list[Record]:
+    """Each record that occurs in the pairs, once."""
+    left = serialiser.records(pairs.left, np.unique(pairs.left_rows))
+    return left + serialiser.records(pairs.right, np.unique(pairs.right_rows))
+
+
+def _tokenizer(folder: Path) -> Any:
+    from tokenizers import Tokenizer
+
+    file = Path(folder) / "tokenizer.json"
+    if not file.is_file():
+        raise MatcherError(f"{folder} is not a Hugging Face model folder: it has no tokenizer.json.")
+    tokenizer = Tokenizer.from_file(str(file))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def _special(tokenizer: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What the model wants before, between and after two texts."""
+    ids = np.array(tokenizer.encode("", "").ids, dtype=np.int64)
+    return ids[:1], ids[1:-1], ids[-1:]

@@ -1,0 +1,113 @@
+"""A pre-trained Transformer under a linear head, cut in two: layers that stay as they are, and layers that train.
+
+What the lower part says of a pair never changes, so it can be computed once and kept; it is rounded to half
+precision on the way in any case, so that kept and freshly computed are the same.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from riskcore.errors import MatcherError
+from riskcore.matchers.serialise import Sequence2
+
+
+class Transformer(nn.Module):
+    """Encoder and head. `lower` and `forward` together turn sequences into logits."""
+
+    def __init__(self, folder: Path, frozen_layers: int, dropout: float, wide: int) -> None:
+        super().__init__()
+        self.encoder = load_encoder(folder, dropout)
+        self.layers = self.encoder.encoder.layer
+        if frozen_layers >= len(self.layers):
+            raise MatcherError(f"{folder} has {len(self.layers)} layers; leave at least one of them to train.")
+        self.frozen_layers = frozen_layers
+        for part in (self.encoder.embeddings, *self.layers[:frozen_layers]):
+            part.requires_grad_(False)
+        self.dropout = nn.Dropout(dropout)
+        self.head = nn.Linear(self.encoder.config.hidden_size + wide, 1)
+
+    def lower(self, sequences: Sequence[Sequence2]) -> tuple[Tensor, Tensor]:
+        """Hidden states (pairs, longest, width) after the frozen part, and where they are real."""
+        tokens, types, real = _padded(sequences, self.encoder.config.pad_token_id or 0)
+        if self.encoder.config.type_vocab_size < 2:
+            types = torch.zeros_like(types)
+        with torch.no_grad(), _evaluating(self.encoder):
+            hidden = self.encoder.embeddings(input_ids=tokens, token_type_ids=types)
+            mask = _attention_mask(real)
+            for layer in self.layers[: self.frozen_layers]:
+                hidden = _first(layer(hidden, attention_mask=mask))
+        return hidden.half(), real
+
+    def forward(self, hidden: Tensor, real: Tensor, wide: Tensor | None = None) -> Tensor:
+        hidden, mask = self.dropout(hidden.float()), _attention_mask(real)
+        for layer in self.layers[self.frozen_layers :]:
+            hidden = _first(layer(hidden, attention_mask=mask))
+        summary = self.dropout(hidden[:, 0])
+        if wide is not None:
+            summary = torch.cat([summary, wide], dim=1)
+        logits: Tensor = self.head(summary).squeeze(1)
+        return logits
+
+
+def load_encoder(folder: Path, dropout: float) -> Any:
+    """The encoder from a local folder, without network and without a word on the console."""
+    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    from transformers import AutoModel
+    from transformers.utils import logging
+
+    quiet = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": 0.0}  # attention dropout costs 40 %
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    logging.disable_progress_bar()
+    try:
+        encoder = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="sdpa", **quiet)
+    except (OSError, ValueError, TypeError) as error:
+        raise MatcherError(f"No Transformer can be loaded from {folder}: {error}") from error
+    finally:
+        logging.set_verbosity(before)
+    if not hasattr(encoder, "embeddings") or not hasattr(getattr(encoder, "encoder", None), "layer"):
+        raise MatcherError(f"{folder} holds a {type(encoder).__name__}; an encoder like BERT or RoBERTa is needed.")
+    if getattr(encoder, "pooler", None) is not None:
+        encoder.pooler = None
+    return encoder.float()
+
+
+def _first(output: Any) -> Tensor:
+    """Layers return their hidden states bare or as the first of a tuple, by version."""
+    hidden: Tensor = output[0] if isinstance(output, tuple) else output
+    return hidden
+
+
+def _attention_mask(real: Tensor) -> Tensor | None:
+    return None if bool(real.all()) else real[:, None, None, :]
+
+
+def _padded(sequences: Sequence[Sequence2], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+    longest = max(len(one.tokens) for one in sequences)
+    tokens = np.full((len(sequences), longest), padding, dtype=np.int64)
+    types, real = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
+    for row, (numbers, split) in enumerate(sequences):
+        tokens[row, : len(numbers)] = numbers
+        types[row, split : len(numbers)] = 1
+        real[row, : len(numbers)] = True
+    return torch.from_numpy(tokens), torch.from_numpy(types), torch.from_numpy(real)
+
+
+@contextlib.contextmanager
+def _evaluating(module: nn.Module) -> Iterator[None]:
+    """Frozen layers never drop anything, not even while the others train."""
+    training = module.training
+    module.eval()
+    try:
+        yield
+    finally:
+        module.train(training)
