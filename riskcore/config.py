@@ -52,7 +52,9 @@ class Config:
 
 
 def _like(default: Any, value: Any) -> Any:
-    """JSON knows lists only; fields whose default is a tuple get a tuple back."""
+    """JSON knows lists and objects only; fields that default to a tuple or a config get one back."""
+    if isinstance(default, Config) and isinstance(value, dict):
+        return type(default).from_dict(value)
     return tuple(value) if isinstance(default, tuple) and isinstance(value, list) else value
 
 
@@ -167,3 +169,48 @@ class TuneConfig(Config):
     final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs settle", 0, 1)
     match_weight: float = setting(1.0, "how much dearer a missed match is than a false one", 0.01, 1_000)
     smoothing: float = setting(0.0, "labels are believed to 1 minus this", 0, 0.4)
+
+
+METHODS = ("tradition", "risk", "risk+", "transfer", "supervised", "forest")
+
+
+@dataclasses.dataclass(frozen=True)
+class AdaptConfig(Config):
+    """Adaptive training on the unlabelled target, and the methods it is compared with."""
+
+    iterations: int = setting(10, "rounds of predict, refit the risk model, one pass over the target", 0, 1_000)
+    rate: float | None = setting(None, "Adam's rate of the risk phase; none is the matcher's own", 1e-8, 1)
+    folds: int = setting(
+        5, "validation pairs join the pass without their labels, their risk from models of other folds", 2
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class RunConfig(Config):
+    """One run: which data, which methods, and the settings of every part."""
+
+    source: str = setting("", "folder or pair file that rules and the matcher are trained on")
+    target: str | None = setting(None, "folder or pair file to adapt to; none means the source's own test part")
+    attribute_map: tuple[str, ...] = setting((), "SOURCE=TARGET for attributes that are called differently")
+    types: tuple[str, ...] = setting((), "ATTRIBUTE=TYPE where the inferred type is wrong")
+    split: str | None = setting(None, "re-split by this ratio, such as 2:2:6; none keeps the given parts")
+    train_fraction: float = setting(1.0, "share of the training pairs to use", 0, 1)
+    validation_size: int | None = setting(None, "validation pairs to use; none means all of them", 0)
+    methods: tuple[str, ...] = setting(
+        ("tradition", "risk", "risk+", "supervised", "forest"),
+        "what is run; tradition always is, the others start from it",
+    )
+    seed: int = setting(0, "every random choice follows from it", 0)
+    data: DataConfig = setting(DataConfig(), "reading")
+    metric: MetricConfig = setting(MetricConfig(), "metrics")
+    rule: RuleConfig = setting(RuleConfig(), "rules")
+    risk: RiskConfig = setting(RiskConfig(), "risk model")
+    matcher: MatcherConfig = setting(MatcherConfig(), "matcher")
+    tune: TuneConfig = setting(TuneConfig(), "training on labels")
+    adapt: AdaptConfig = setting(AdaptConfig(), "adaptive training")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        unknown = [method for method in self.methods if method not in METHODS]
+        if unknown:
+            raise ConfigError(f"No method is called {', '.join(unknown)}. Methods: {', '.join(METHODS)}.")

@@ -6,7 +6,10 @@ import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
+
+if TYPE_CHECKING:
+    from riskcore.tuning.records import IterationScores, MethodResult
 
 Record = dict[str, Any]
 
@@ -23,8 +26,23 @@ class Listener:
     def on_end(self, record: Record) -> None:
         """Training is over: `best_epoch`, `validation_f1`."""
 
+    def on_phase_start(self, record: Record) -> None:
+        """A phase of a run begins: `phase` (metrics, rules, or a method) and `steps` (None where unknown)."""
 
-def notify(listeners: Iterable[Listener], event: str, record: Record) -> None:
+    def on_progress(self, record: Record) -> None:
+        """Within a phase: `phase`, `done`, `total`."""
+
+    def on_phase_end(self, record: Record) -> None:
+        """A phase is over: `phase`, `seconds`."""
+
+    def on_iteration_end(self, scores: IterationScores) -> None:
+        """One iteration of adaptive training over all target pairs."""
+
+    def on_method_end(self, result: MethodResult) -> None:
+        """A method has given its answer."""
+
+
+def notify(listeners: Iterable[Listener], event: str, record: Any) -> None:
     for listener in listeners:
         getattr(listener, event)(record)
 
