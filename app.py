@@ -1,0 +1,5 @@
+"""The screens' entry: which pages there are, then the one that was asked for."""
+
+from pages.parts.navigation import declare
+
+declare().run()

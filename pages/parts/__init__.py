@@ -1,0 +1,1 @@
+"""What the screens share. Not discovered as pages; nothing here imports torch."""
