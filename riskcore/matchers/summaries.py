@@ -109,5 +109,6 @@ class Reader(nn.Module):
         assert reading is not None
         if not len(reading.words):
             return vectors.new_zeros(0, vectors.shape[1])
-        read, _ = self.gru(PackedSequence(functional.embedding(reading.words, vectors), reading.batch_sizes))
-        return functional.embedding(reading.tokens, read.data if isinstance(read, PackedSequence) else read)
+        words = functional.embedding(reading.words, vectors)
+        read, _ = self.gru(PackedSequence(words, reading.batch_sizes))
+        return functional.embedding(reading.tokens, words + read.data)  # the word itself stays visible

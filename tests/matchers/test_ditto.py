@@ -1,0 +1,120 @@
+"""Serialisation, summarising, augmentation, and layers that are done once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from riskcore.config import MatcherConfig, TuneConfig
+from riskcore.errors import MatcherError
+from riskcore.matchers import TuningSet, create, ditto, load
+from riskcore.matchers.ditto import DittoMatcher
+from riskcore.matchers.serialise import Serialiser, perturbed, rarity_of
+from riskcore.matchers.transformer import Transformer
+from tests.matchers.people import ATTRIBUTES, examples, table
+
+
+def build(folder: Path | None, **settings: object) -> DittoMatcher:
+    config = MatcherConfig(kind="ditto", folder=str(folder) if folder else None, max_tokens=64, **settings)  # type: ignore[arg-type]
+    matcher = create(config, ATTRIBUTES)
+    assert isinstance(matcher, DittoMatcher)
+    return matcher
+
+
+def text(serialiser: Serialiser, tokens: np.ndarray) -> str:
+    return " ".join(serialiser.tokenizer.id_to_token(int(token)) for token in tokens)
+
+
+def test_records_become_columns_and_values(tiny_transformer: Path) -> None:
+    serialiser = Serialiser(tiny_transformer, ["name", "city"], 64, True)
+    people = table("a", name=["Anna Abel", "Leo"], city=["Oslo", None])
+    left, right = serialiser.records(people, np.array([0, 1]))
+    joined = serialiser.join(left, right, rarity_of([left, right], serialiser.vocabulary))
+    expected = "[CLS] col name val anna abel col city val oslo [SEP] col name val leo [SEP]"
+    assert text(serialiser, joined.tokens) == expected
+    assert joined.split == expected.split().index("[SEP]") + 1
+
+
+def test_long_records_keep_their_rarest_words(tiny_transformer: Path) -> None:
+    longest = 3 + 2 * 8
+    people = table("a", name=["oslo oslo oslo oslo anna oslo novak oslo", "oslo", "oslo"], city=[None, None, None])
+    for summarise, kept in ((True, "anna"), (False, "oslo oslo oslo oslo")):
+        serialiser = Serialiser(tiny_transformer, ["name", "city"], longest, summarise)
+        records = serialiser.records(people, np.array([0, 1, 2]))
+        joined = serialiser.join(records[0], records[1], rarity_of(records, serialiser.vocabulary))
+        assert len(joined.tokens) <= longest
+        assert kept in text(serialiser, joined.tokens)
+
+
+def test_perturbing_deletes_a_span_or_reorders() -> None:
+    record = (np.array([1, 2, 3, 10, 11, 12, 13, 14, 15]), np.array([1, 2, 3, 20, 21]))
+    draw, seen = np.random.default_rng(0), set()
+    for _ in range(200):
+        other = perturbed(record, draw, keep=3)
+        assert all(value[:3].tolist() == [1, 2, 3] for value in other)
+        before, after = sum(map(len, record)), sum(map(len, other))
+        assert 0 <= before - after <= 4
+        seen.add((before - after, len(other[0]) < len(other[1])))
+    assert len(seen) > 4
+    assert perturbed((), draw, keep=3) == ()
+
+
+def test_frozen_layers_do_not_move_and_are_computed_once(
+    tiny_transformer: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    matcher, train = build(tiny_transformer, frozen_layers=1), examples(20)
+    matcher.begin(train, seed=0)
+    network, calls = matcher.network, []
+    assert isinstance(network, Transformer)
+    lower = Transformer.lower
+    monkeypatch.setattr(Transformer, "lower", lambda self, rows: calls.append(len(rows)) or lower(self, rows))
+    frozen = {name: p.detach().clone() for name, p in network.named_parameters() if not p.requires_grad}
+    for seed in range(2):
+        matcher.fine_tune(TuningSet.from_labels(train), rate=1e-3, seed=seed)
+    assert sum(calls) == len(train)
+    assert all((frozen[name] == p).all() for name, p in network.named_parameters() if name in frozen)
+    assert not any("layer.0." in name for name in matcher.snapshot())
+    answers = matcher.predict_proba(train)
+    matcher.save(tmp_path)
+    assert np.array_equal(load(tmp_path).predict_proba(train), answers)
+
+
+def test_what_does_not_fit_the_cache_is_computed_again(tiny_transformer: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    train, answers = examples(20), []
+    for room in (ditto.CACHE_BYTES, 10):
+        monkeypatch.setattr(ditto, "CACHE_BYTES", room)
+        matcher = build(tiny_transformer, frozen_layers=1)
+        matcher.fit(train, None, tune=TuneConfig(epochs=2, batch_size=16))
+        answers.append(matcher.predict_proba(train))
+    assert answers[0] == pytest.approx(answers[1], abs=1e-3)
+
+
+def test_augmentation_is_seeded(tiny_transformer: Path) -> None:
+    train, answers = examples(20), []
+    for augment, seed in ((0.8, 1), (0.8, 1), (0.8, 2), (0.0, 1)):
+        matcher = build(tiny_transformer, augment=augment, dropout=0.0)
+        matcher.begin(train, seed=0)
+        matcher.fine_tune(TuningSet.from_labels(train), rate=1e-3, seed=seed)
+        answers.append(matcher.predict_proba(train))
+    assert np.array_equal(answers[0], answers[1])
+    assert not np.array_equal(answers[0], answers[2])
+    assert not np.array_equal(answers[0], answers[3])
+
+
+def test_wrong_folders_are_told(tmp_path: Path, tiny_transformer: Path) -> None:
+    with pytest.raises(MatcherError, match=r"no tokenizer\.json"):
+        build(tmp_path)
+    (tmp_path / "tokenizer.json").write_bytes((tiny_transformer / "tokenizer.json").read_bytes())
+    with pytest.raises(MatcherError, match="No Transformer can be loaded"):
+        build(tmp_path).begin(examples(3), seed=0)
+    with pytest.raises(MatcherError, match="leave at least one"):
+        build(tiny_transformer, frozen_layers=2).begin(examples(3), seed=0)
+
+
+def test_the_installed_weights_learn_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
+    matcher, train = build(None, frozen_layers=4), examples(15)
+    history = matcher.fit(train, None, tune=TuneConfig(epochs=3, rate=5e-4, batch_size=8))
+    assert history.rows[-1]["loss"] < 0.9 * history.rows[0]["loss"]
+    assert capfd.readouterr() == ("", "")
