@@ -148,7 +148,10 @@ class MatcherConfig(Config):
     wide: bool = setting(False, "let the head see the metrics too; off, the matcher is the published design")
     width: int = setting(64, "numbers per word and summary: wider was slower and no better", 4, 1024)
     head: int = setting(64, "numbers per layer of the highway head", 4, 4096)
-    dropout: float = setting(0.1, "share of numbers hidden while training, against learning by heart", 0, 0.9)
+    dropout: float = setting(0.3, "share of numbers hidden while training, against learning by heart", 0, 0.9)
+    word_dropout: float = setting(
+        0.2, "share of a batch's words that lose their meaning or their spelling: neither is learned by heart", 0, 1
+    )
     max_words: int = setting(80, "words of a value that are read: attention costs their square", 1, 2_000)
     threads: int = setting(1, "torch threads; beside a busy process two were up to ten times slower than one", 1, 256)
     folder: str | None = setting(None, "ditto: a local Hugging Face folder; none is the MiniLM that is installed")
@@ -168,7 +171,7 @@ class TuneConfig(Config):
     rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
     final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs settle", 0, 1)
     match_weight: float = setting(1.0, "how much dearer a missed match is than a false one", 0.01, 1_000)
-    smoothing: float = setting(0.0, "labels are believed to 1 minus this", 0, 0.4)
+    smoothing: float = setting(0.05, "labels are believed to 1 minus this", 0, 0.4)
 
 
 METHODS = ("tradition", "risk", "risk+", "transfer", "supervised", "forest")

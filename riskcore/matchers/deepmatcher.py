@@ -38,11 +38,12 @@ class DeepMatcher(NeuralMatcher):
         return Network(
             kind=self.kind,
             attributes=len(self.attributes),
-            inputs=self.encoder.vectors.width,
+            parts=self.encoder.vectors.parts,
             wide=self._wide_width(),
             width=self.config.width,
             head=self.config.head,
             dropout=self.config.dropout,
+            word_dropout=self.config.word_dropout,
         )
 
     def _work(self, several: Sequence[Examples], training: bool) -> Work:

@@ -36,10 +36,20 @@ class Network(nn.Module):
     """`project` gives each distinct word its trained vector; `forward` turns a batch into logits."""
 
     def __init__(
-        self, kind: str, attributes: int, inputs: int, wide: int, width: int, head: int, dropout: float
+        self,
+        kind: str,
+        attributes: int,
+        parts: tuple[int, int],
+        wide: int,
+        width: int,
+        head: int,
+        dropout: float,
+        word_dropout: float,
     ) -> None:
+        """`parts` are the widths of a word's two frozen vectors, `wide` that of the metrics (0 for none)."""
         super().__init__()
-        self.projection = nn.Linear(inputs, width)
+        self.parts, self.word_dropout = parts, word_dropout
+        self.projection = nn.Linear(sum(parts), width)
         self.summariser = SUMMARISERS[kind](width)
         self.recurrent = bool(self.summariser.recurrent)
         self.reader = Reader(width) if self.recurrent else None
@@ -52,7 +62,17 @@ class Network(nn.Module):
 
     def project(self, features: Tensor) -> Tensor:
         """(words, inputs) -> (words, width), of unit length."""
+        if self.training and self.word_dropout:
+            features = features * self._kept(len(features))
         return functional.normalize(self.projection(features), dim=1)
+
+    def _kept(self, words: int) -> Tensor:
+        """Factors that hide one part of some words, and make up for it in the other."""
+        draw, half = torch.rand(words, 1), self.word_dropout / 2
+        first, second = (draw >= half).float(), (draw < 1 - half).float()
+        louder = (2 / (first + second)).sqrt()
+        widths = torch.tensor(self.parts)
+        return torch.repeat_interleave(torch.cat([first, second], dim=1) * louder, widths, dim=1)
 
     def forward(self, vectors: Tensor, weights: Tensor, batch: Batch) -> Tensor:
         tokens = functional.embedding(batch.words, vectors) if self.reader is None else self.reader(batch, vectors)

@@ -36,8 +36,13 @@ class WordVectors:
     projection: np.ndarray  # (BUCKETS, SKETCH) float32
 
     @property
+    def parts(self) -> tuple[int, int]:
+        """Columns that tell the meaning, columns that tell the spelling."""
+        return self.subwords.shape[1], self.projection.shape[1]
+
+    @property
     def width(self) -> int:
-        return self.subwords.shape[1] + self.projection.shape[1]
+        return sum(self.parts)
 
     def of(self, words: Sequence[str]) -> np.ndarray:
         if not len(words):
