@@ -1,0 +1,63 @@
+"""One visual language: match, unmatch, flipped and risky have one colour, one sign and one word each.
+
+The sign is a character, so that it works alike in tables, charts and text, and nothing is told by colour alone.
+Colours are mid-tones that read on a light and on a dark ground.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+
+@dataclasses.dataclass(frozen=True)
+class Mark:
+    """A word of the screens with its sign, its colour, and Streamlit's name of that colour."""
+
+    word: str
+    sign: str
+    colour: str
+    name: str
+
+    @property
+    def text(self) -> str:
+        return f"{self.sign} {self.word}"
+
+
+MATCH = Mark("match", "=", "#0d9488", "green")
+UNMATCH = Mark("unmatch", "≠", "#7c6cf0", "violet")
+FLIPPED = Mark("flipped", "⇄", "#d97706", "orange")
+RISKY = Mark("risky", "▲", "#e0355a", "red")
+UNSURE = Mark("unsure", "?", "#7a8694", "gray")
+RIGHT = Mark("right", "✓", "#0d9488", "green")
+WRONG = Mark("wrong", "✗", "#e0355a", "red")
+NEUTRAL = "#7a8694"
+INK = "#2f7fc1"
+
+VERDICTS = {"match": MATCH, "unmatch": UNMATCH, "unsure": UNSURE}
+
+METHOD_COLOURS = {
+    "tradition": "#7a8694",
+    "risk": "#2f7fc1",
+    "risk+": "#12a5b5",
+    "transfer": "#b07d4f",
+    "supervised": "#9a8f2c",
+    "forest": "#5f9e57",
+}
+METHOD_WORDS = {
+    "tradition": "the matcher as trained on the source, before any adaptation",
+    "risk": "the matcher fine-tuned on the target by risk, as published",
+    "risk+": "risk combined with a forest's evidence, cross-fitted on validation",
+    "transfer": "the matcher trained to not tell source from target apart",
+    "supervised": "the matcher fine-tuned on the validation labels",
+    "forest": "a random forest on the metrics, given source and validation labels",
+}
+
+
+def of_label(label: int) -> Mark:
+    """The mark of a label: 1 is match, 0 is unmatch."""
+    return MATCH if label else UNMATCH
+
+
+def risk_word(risk: float) -> str:
+    """A plain word for a risk, for those who do not think in decimals."""
+    return "high" if risk >= 0.7 else "medium" if risk >= 0.4 else "low"
