@@ -1,0 +1,83 @@
+"""How good the labels are, what fine-tuning changed, what reviewing finds, and what the theory says of it.
+
+True labels are for looking back only: nothing here is ever handed to training.
+"""
+
+from riskcore.evaluation.budget import BudgetCurve, budget_curve, budget_curves, f1_after_review, reviews_needed
+from riskcore.evaluation.calibration import (
+    Calibration,
+    CalibrationChange,
+    ReliabilityBin,
+    calibration_change,
+    measure_calibration,
+    reliability,
+)
+from riskcore.evaluation.curves import CURVE_COLUMNS, iteration_row, iteration_rows, learning_curve
+from riskcore.evaluation.flips import (
+    FlipCounts,
+    LabelChange,
+    compare_labels,
+    f1_change_interval,
+    flips_by_class,
+    mcnemar,
+)
+from riskcore.evaluation.responsibility import Responsibilities, Responsibility, responsibilities
+from riskcore.evaluation.scores import (
+    Confusion,
+    ThresholdCurve,
+    average_precision,
+    confusion,
+    f1_interval,
+    precision_recall_points,
+    score_method,
+    threshold_sweep,
+)
+from riskcore.evaluation.theory import ErrorTheory, PairTheory, Theory, deviation_term, theory_of
+from riskcore.evaluation.theory_table import FlipCell, FlipRow, FlipTable, flip_table
+from riskcore.evaluation.truth import UNKNOWN, EvaluationError
+
+__all__ = [
+    "CURVE_COLUMNS",
+    "UNKNOWN",
+    "BudgetCurve",
+    "Calibration",
+    "CalibrationChange",
+    "Confusion",
+    "ErrorTheory",
+    "EvaluationError",
+    "FlipCell",
+    "FlipCounts",
+    "FlipRow",
+    "FlipTable",
+    "LabelChange",
+    "PairTheory",
+    "ReliabilityBin",
+    "Responsibilities",
+    "Responsibility",
+    "Theory",
+    "ThresholdCurve",
+    "average_precision",
+    "budget_curve",
+    "budget_curves",
+    "calibration_change",
+    "compare_labels",
+    "confusion",
+    "deviation_term",
+    "f1_after_review",
+    "f1_change_interval",
+    "f1_interval",
+    "flip_table",
+    "flips_by_class",
+    "iteration_row",
+    "iteration_rows",
+    "learning_curve",
+    "mcnemar",
+    "measure_calibration",
+    "precision_recall_points",
+    "reliability",
+    "responsibilities",
+    "reviews_needed",
+    "score_method",
+    "theory_of",
+    "threshold_sweep",
+]
