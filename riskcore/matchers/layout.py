@@ -36,6 +36,7 @@ class Reading:
 
     words: Tensor  # (read,) word numbers
     batch_sizes: Tensor  # (longest,) how many values have a word at this place
+    mirror: Tensor  # (read,) where a word stands when its value is read from its end
     tokens: Tensor  # (tokens,) where in `words` each token of the batch is read
 
 
@@ -111,8 +112,9 @@ def _lay_out(corpus: Corpus, slots: np.ndarray, owner: np.ndarray, inside: np.nd
     offsets = np.cumsum(sizes) - sizes
     value = np.arange(len(place)) - offsets[place]
     words = corpus.words[corpus.starts[distinct[order]][value] + place]
+    mirror = offsets[lengths[order][value] - 1 - place] + value
     tokens = offsets[inside] + rank[inverse][owner] if longest else inside
-    return Reading(_tensor(words), _tensor(sizes), _tensor(tokens))
+    return Reading(_tensor(words), _tensor(sizes), _tensor(mirror), _tensor(tokens))
 
 
 def _tensor(numbers: np.ndarray) -> Tensor:

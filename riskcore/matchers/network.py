@@ -7,7 +7,8 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from riskcore.matchers.layout import Batch
-from riskcore.matchers.summaries import Attention, Hybrid, Reader, Rnn, Sif
+from riskcore.matchers.recurrent import Reader
+from riskcore.matchers.summaries import Attention, Hybrid, Rnn, Sif
 
 SUMMARISERS: dict[str, type[nn.Module]] = {"sif": Sif, "rnn": Rnn, "attention": Attention, "hybrid": Hybrid}
 

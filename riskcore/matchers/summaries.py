@@ -9,7 +9,6 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 from torch.nn import functional
-from torch.nn.utils.rnn import PackedSequence
 
 from riskcore.matchers.layout import Batch, Grid
 
@@ -94,21 +93,3 @@ class Hybrid(Attention):
     """Attention between words that have read their own value first."""
 
     recurrent = True
-
-
-class Reader(nn.Module):
-    """A bidirectional GRU over the distinct values of a batch, each read once and without padding."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.gru = nn.GRU(width, width // 2, bidirectional=True)
-
-    def forward(self, batch: Batch, vectors: Tensor) -> Tensor:
-        """A vector for each token of the batch, knowing the words around it."""
-        reading = batch.reading
-        assert reading is not None
-        if not len(reading.words):
-            return vectors.new_zeros(0, vectors.shape[1])
-        words = functional.embedding(reading.words, vectors)
-        read, _ = self.gru(PackedSequence(words, reading.batch_sizes))
-        return functional.embedding(reading.tokens, words + read.data)  # the word itself stays visible

@@ -16,7 +16,7 @@ from riskcore.matchers.encode import Encoder
 from riskcore.matchers.layout import Batch
 from riskcore.matchers.network import Network
 from riskcore.matchers.neural import _shuffled_batches, weighted_loss
-from riskcore.matchers.summaries import Reader
+from riskcore.matchers.recurrent import Reader
 from riskcore.matchers.vectors import pretrained
 from riskcore.matchers.wide import Standardiser
 from tests.matchers.people import ATTRIBUTES, examples, people
@@ -68,20 +68,41 @@ def test_training_and_predicting_see_the_same_network(kind: str) -> None:
     assert torch.allclose(batchwise, once, atol=1e-5)
 
 
-def test_reading_equals_one_value_at_a_time() -> None:
+def torch_gru(reader: Reader) -> torch.nn.GRU:
+    """Torch's own GRU with the reader's weights."""
+    gru = torch.nn.GRU(2 * reader.direction, reader.direction, bidirectional=True, dtype=reader.weight.dtype)
+    with torch.no_grad():
+        for place, end in enumerate(("", "_reverse")):
+            part = slice(place * 3 * reader.direction, (place + 1) * 3 * reader.direction)
+            getattr(gru, f"weight_ih_l0{end}").copy_(reader.enter.weight[part])
+            getattr(gru, f"bias_ih_l0{end}").copy_(reader.enter.bias[part])
+            getattr(gru, f"weight_hh_l0{end}").copy_(reader.weight[place].T)
+            getattr(gru, f"bias_hh_l0{end}").copy_(reader.bias[place, 0])
+    return gru
+
+
+def test_reading_equals_torchs_gru_one_value_at_a_time() -> None:
     corpus = Encoder(pretrained(), 80).corpus([people(8)], ["name", "city"])
-    reader, vectors = Reader(16), torch.randn(len(corpus.features), 16)
-    batch = Batch.of(corpus, np.arange(len(corpus)), recurrent=True)
-    read = reader(batch, vectors)
-    start = 0
+    torch.manual_seed(0)
+    reader, batch = Reader(16).double(), Batch.of(corpus, np.arange(len(corpus)), recurrent=True)
+    gru, values = torch_gru(reader), torch.randn(len(corpus.features), 16, dtype=torch.double)
+    fast, slow = values.clone().requires_grad_(), values.clone().requires_grad_()
+    read, parts, start = reader(batch, fast), [], 0
     for slot, length in enumerate(batch.lengths.tolist()):
         words = batch.words[start : start + length]
         assert (batch.slots[start : start + length] == slot).all()
         if length:
-            expected, _ = reader.gru(vectors[words].unsqueeze(1))
-            assert torch.allclose(read[start : start + length], vectors[words] + expected.squeeze(1), atol=1e-6)
+            parts.append(slow[words] + gru(slow[words].unsqueeze(1))[0].squeeze(1))
         start += length
-    assert start == len(batch.words)
+    expected = torch.cat(parts)
+    assert torch.allclose(read, expected)
+    goal = torch.randn_like(expected)
+    (read * goal).sum().backward()
+    (expected * goal).sum().backward()
+    assert torch.allclose(fast.grad, slow.grad)
+    assert torch.allclose(reader.weight.grad[1].T, gru.weight_hh_l0_reverse.grad)
+    assert torch.allclose(reader.bias.grad[0, 0], gru.bias_hh_l0.grad)
+    assert torch.allclose(reader.enter.weight.grad[:24], gru.weight_ih_l0.grad)
 
 
 def test_the_grids_hold_the_words() -> None:
