@@ -1,0 +1,71 @@
+"""The names of all columns that runs write or hand out. Files, queries, screens and tests take them from here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+ROW, PAIR_ID = "row", "pair_id"
+LEFT, RIGHT = "left_", "right_"  # before an attribute's name
+
+SCORE_COLUMNS = (
+    ROW,  # place among the target pairs, from 0
+    PAIR_ID,
+    "probability",  # the matcher's
+    "label",  # 1 match, 0 unmatch
+    "mu",
+    "sigma",
+    "var_match",
+    "var_unmatch",
+    "risk",
+    "flipped",  # bool: another label than in the iteration before
+    "from_label",  # the label in the iteration before
+    "changed",  # bool: another label than in iteration 0
+    "flips",  # how often the label has flipped so far
+)
+FIRED_COLUMNS = (ROW, "rule")  # a rule is its place in rules.json
+TRUTH_COLUMNS = (ROW, "label")  # -1 where unknown
+TRUTH, WRONG, VERDICT = "truth", "wrong", "verdict"  # beside the scores, where they are known
+
+SUMMARY_COLUMNS = (
+    "method",
+    "iteration",
+    "f1",
+    "precision",
+    "recall",
+    "validation_f1",
+    "flips",  # against the iteration before
+    "fixed",  # against iteration 0: wrong there, right here
+    "broken",  # right there, wrong here
+    "tp_flipped",  # of the broken: true matches that were right
+    "tn_flipped",  # of the broken: true unmatches that were right
+    "mean_risk",
+    "match_rate",
+    "disagreement",
+    "mispredicted",
+    "auroc_risk",
+    "auroc_confidence",
+    "seconds",
+)
+LEDGER_COLUMNS = (
+    "rule",
+    "text",
+    "outcome",
+    "source_support",
+    "source_purity",
+    "target_fired",
+    "target_purity",  # None without truth
+    "conflicts",  # fired target pairs whose label is not the rule's
+    "weight",
+    "rsd",
+    "mean",
+)
+HISTORY_COLUMNS = ("iteration", *SCORE_COLUMNS[2:])
+VERDICT_COLUMNS = ("run", PAIR_ID, VERDICT, "note", "who", "at")
+
+SORT_COLUMNS = ("risk", "probability", "mu", "sigma", "var_match", "var_unmatch", "flips", ROW, PAIR_ID)
+
+
+def pair_columns(attributes: Iterable[str]) -> tuple[str, ...]:
+    """Columns of pairs.parquet: the place, the id, and both values of every attribute."""
+    names = list(attributes)
+    return (ROW, PAIR_ID, *(LEFT + name for name in names), *(RIGHT + name for name in names))

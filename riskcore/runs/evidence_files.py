@@ -1,0 +1,66 @@
+"""What a run knows before any matcher is trained, as files: rules, pairs, metrics, who fires where, and the truth."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+from scipy import sparse
+
+from riskcore.runs.columns import LEFT, PAIR_ID, RIGHT, ROW
+from riskcore.runs.files import write_parquet, write_text
+from riskcore.runs.folder import RunFolder
+
+if TYPE_CHECKING:
+    from riskcore.data.pairs import Pairs
+    from riskcore.tuning.evidence import Evidence
+
+FIRED_ROWS_PER_GROUP = 65_536  # sorted by rule, so a filter on a rule reads its own groups only
+
+
+def write_pairs(folder: RunFolder, pairs: Pairs) -> None:
+    """Both records of every target pair, in order."""
+    columns = {ROW: pa.array(np.arange(len(pairs)), pa.int32()), PAIR_ID: _texts(pairs.ids)}
+    for side, table, rows in ((LEFT, pairs.left, pairs.left_rows), (RIGHT, pairs.right, pairs.right_rows)):
+        columns |= {side + name: _texts(table.text(name, rows)) for name in table.attributes}
+    write_parquet(folder.pairs_file, pa.table(columns))
+
+
+def write_truth(folder: RunFolder, labels: np.ndarray) -> None:
+    """The target's labels, -1 where unknown; no file where none is known."""
+    if (labels >= 0).any():
+        columns = {ROW: pa.array(np.arange(len(labels)), pa.int32()), "label": pa.array(labels, pa.int8())}
+        write_parquet(folder.truth_file, pa.table(columns))
+
+
+def write_evidence(folder: RunFolder, evidence: Evidence) -> None:
+    """Metrics, firing and rules of the target; the rules last, since they tell readers that the rest is there."""
+    matrix = evidence.target.metrics
+    keys = [metric.key for metric in matrix.metrics]
+    arrays = [pa.array(matrix.values[:, place], pa.float32()) for place in range(len(keys))]
+    write_parquet(folder.metrics_file, pa.table(arrays, names=keys))
+    write_parquet(folder.fired_file, fired_table(evidence.target.fired), FIRED_ROWS_PER_GROUP)
+    write_text(folder.rules_file, evidence.rules.to_json())
+
+
+def fired_table(fired: sparse.sparray) -> pa.Table:
+    """The firing matrix as a long table, sorted by rule and then by row."""
+    by_rule = sparse.csc_array(fired)
+    by_rule.sort_indices()
+    rules = np.repeat(np.arange(by_rule.shape[1], dtype=np.int32), np.diff(by_rule.indptr))
+    return pa.table({ROW: pa.array(by_rule.indices, pa.int32()), "rule": pa.array(rules, pa.int32())})
+
+
+def has_evidence(folder: RunFolder) -> bool:
+    return all(file.exists() for file in _files(folder))
+
+
+def _files(folder: RunFolder) -> Iterator:
+    yield from (folder.pairs_file, folder.metrics_file, folder.fired_file, folder.rules_file)
+
+
+def _texts(values: np.ndarray) -> pa.Array:
+    """Text that Parquet can hold: lone surrogates, which no file of ours contains, would stop the run here."""
+    return pa.array(values, pa.large_string(), from_pandas=True)

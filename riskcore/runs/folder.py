@@ -1,0 +1,144 @@
+"""A run's directory: where each file lies, and reading what is there. Only whole files have these names."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riskcore.runs.files import read_json
+from riskcore.runs.records import RunNotFoundError, RunStorageError
+
+if TYPE_CHECKING:
+    from riskcore.risk import RiskModel
+    from riskcore.rules.generation import RuleSet
+
+_ITERATION = re.compile(r"iteration-(\d+)\.parquet")
+ADAPTIVE = ("risk", "risk+")  # methods that have iterations
+
+
+class RunFolder:
+    """The files of one run. Nothing is cached: a run that is being worked on grows while it is watched."""
+
+    def __init__(self, path: Path | str) -> None:
+        self.path = Path(path)
+
+    # Where things are.
+
+    @property
+    def run_file(self) -> Path:
+        return self.path / "run.json"
+
+    @property
+    def results_file(self) -> Path:
+        return self.path / "results.json"
+
+    @property
+    def rules_file(self) -> Path:
+        return self.path / "rules.json"
+
+    @property
+    def summary_file(self) -> Path:
+        return self.path / "summary.json"
+
+    @property
+    def pairs_file(self) -> Path:
+        return self.path / "pairs.parquet"
+
+    @property
+    def metrics_file(self) -> Path:
+        return self.path / "metrics.parquet"
+
+    @property
+    def fired_file(self) -> Path:
+        return self.path / "fired.parquet"
+
+    @property
+    def truth_file(self) -> Path:
+        return self.path / "truth.parquet"
+
+    @property
+    def final_file(self) -> Path:
+        return self.path / "scores" / "final.parquet"
+
+    @property
+    def checkpoints(self) -> Path:
+        return self.path / "checkpoint"
+
+    @property
+    def log_file(self) -> Path:
+        return self.path / "worker.log"
+
+    def scores_file(self, method: str, iteration: int) -> Path:
+        return self._of_method("scores", method) / f"iteration-{iteration:02d}.parquet"
+
+    def model_file(self, method: str, iteration: int) -> Path:
+        return self._of_method("models", method) / f"iteration-{iteration:02d}.json"
+
+    # What is there.
+
+    @property
+    def has_truth(self) -> bool:
+        return self.truth_file.exists()
+
+    @property
+    def ready(self) -> bool:
+        """Whether pairs can be browsed: at least one iteration of one method is there."""
+        return self.pairs_file.exists() and any(self.iterations(method) for method in ADAPTIVE)
+
+    def run(self) -> dict[str, Any]:
+        """Config, fingerprint, versions, seed, labels used, attributes, counts and notices."""
+        found: dict[str, Any] = read_json(self._there(self.run_file))
+        return found
+
+    def results(self) -> dict[str, Any] | None:
+        """The document that `run --json` prints; None while the run is not done."""
+        return read_json(self.results_file) if self.results_file.exists() else None
+
+    def rules(self) -> RuleSet:
+        """The source's rules; a rule's number anywhere in this run is its place here."""
+        from riskcore.rules.generation import RuleSet  # brings a compiler along
+
+        return RuleSet.from_json(self._there(self.rules_file).read_text(encoding="utf-8"))
+
+    def model(self, method: str = "risk", iteration: int | None = None) -> RiskModel:
+        """The risk model of an iteration, the latest if none is named."""
+        from riskcore.risk import RiskModel
+
+        file = self.model_file(method, self.iteration(method, iteration))
+        return RiskModel.from_json(self._there(file).read_text(encoding="utf-8"))
+
+    def iterations(self, method: str = "risk") -> list[int]:
+        """Iterations whose scores are there, in order."""
+        folder = self._of_method("scores", method)
+        names = [_ITERATION.fullmatch(path.name) for path in folder.glob("iteration-*.parquet")]
+        return sorted(int(name[1]) for name in names if name)
+
+    def iteration(self, method: str, iteration: int | None) -> int:
+        """The iteration asked for, or the latest; an error that names those there are."""
+        there = self.iterations(method)
+        if not there:
+            raise RunStorageError(f"Run {self.path.name} has no scores of {method!r}. Wait for its first iteration.")
+        if iteration is not None and iteration not in there:
+            raise RunStorageError(f"{method!r} has no iteration {iteration}. There are {there[0]} to {there[-1]}.")
+        return there[-1] if iteration is None else iteration
+
+    def methods(self) -> list[str]:
+        """Methods with iterations to browse."""
+        return [method for method in ADAPTIVE if self.iterations(method)]
+
+    def attributes(self) -> list[str]:
+        """Names of the attributes that source and target share."""
+        return [attribute["name"] for attribute in self.run()["attributes"]]
+
+    def _of_method(self, kind: str, method: str) -> Path:
+        if method not in ADAPTIVE:
+            raise RunStorageError(f"{method!r} has no iterations. Methods that do: {', '.join(ADAPTIVE)}.")
+        return self.path / kind if method == "risk" else self.path / kind / method
+
+    def _there(self, file: Path) -> Path:
+        if not self.path.is_dir():
+            raise RunNotFoundError(f"There is no run folder {self.path}.")
+        if not file.exists():
+            raise RunStorageError(f"Run {self.path.name} has no {file.name} yet. Wait for it, or resume the run.")
+        return file

@@ -1,0 +1,50 @@
+"""What only the target's labels can tell. Where there are none the answer is None, never 0."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+
+from riskcore.evaluation.flips import flips_by_class
+from riskcore.evaluation.scores import confusion
+from riskcore.risk import auroc
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Judge:
+    """Holds the target's labels (-1 where unknown) and compares predicted labels with them."""
+
+    truth: np.ndarray
+
+    @property
+    def known(self) -> np.ndarray:
+        return self.truth >= 0
+
+    @property
+    def knows(self) -> bool:
+        return bool(self.known.any())
+
+    def wrong(self, labels: np.ndarray) -> np.ndarray:
+        """Which pairs have a label known to be wrong."""
+        return self.known & (labels != self.truth)
+
+    def scores(self, labels: np.ndarray) -> dict[str, float | None]:
+        """F1, precision and recall of the matches."""
+        cells = confusion(self.truth, labels)
+        return {"f1": cells.f1, "precision": cells.precision, "recall": cells.recall}
+
+    def change(self, before: np.ndarray, after: np.ndarray) -> dict[str, int | None]:
+        """Pairs that were wrong and are right now, the other way round, and what kind the latter were."""
+        counts = flips_by_class(self.truth, before, after)
+        wrongly = {"tp_flipped": counts.tp_flipped, "tn_flipped": counts.tn_flipped}
+        return {"fixed": counts.fixed, "broken": counts.broken, **wrongly}
+
+    def ranking(self, labels: np.ndarray, **rankings: np.ndarray) -> dict[str, Any]:
+        """How many labels are wrong, and how well each ranking finds them."""
+        if not self.knows:
+            return {"mispredicted": None, **{f"auroc_{name}": None for name in rankings}}
+        wrong, known = self.wrong(labels), self.known
+        areas = {f"auroc_{name}": auroc(scores[known], wrong[known]) for name, scores in rankings.items()}
+        return {"mispredicted": int(wrong.sum()), **areas}

@@ -1,0 +1,52 @@
+"""One worker per run: an operating-system lock on a file in the run's folder.
+
+The system lets go of it when the process ends, however it ends, so a killed worker blocks nobody.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+from pathlib import Path
+from typing import Self
+
+from riskcore.runs.files import storage_error
+from riskcore.runs.records import RunBusyError
+
+LOCK_FILE = "worker.lock"
+
+
+class RunLock:
+    """Holds a run's folder as a context manager; raises `RunBusyError` if another process does."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / LOCK_FILE
+        self._descriptor: int | None = None
+
+    def __enter__(self) -> Self:
+        try:
+            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            raise storage_error(self.path, error) from error
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
+            os.close(descriptor)
+            raise RunBusyError(_message(self.path.parent.name, holder)) from None
+        self._descriptor = descriptor
+        with contextlib.suppress(OSError):  # a full disk keeps no one from holding the lock
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._descriptor is not None:
+            os.close(self._descriptor)
+            self._descriptor = None
+
+
+def _message(run: str, holder: str) -> str:
+    who = f" ({holder})" if holder else ""
+    return f"Run {run} is being worked on by another worker{who}. Watch it, or cancel it first."
