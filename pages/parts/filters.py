@@ -1,0 +1,110 @@
+"""The queue's filters: widgets whose values live in the address, and the query they make."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from pages.parts.glossary import WORDS
+from pages.parts.run_picker import View
+from pages.parts.text import short
+from riskcore.runs import PairQuery
+from riskcore.runs.columns import SORT_COLUMNS
+
+PAGE_SIZE = 50
+ANY = "(any)"
+LABELS = {ANY: None, "= match": 1, "≠ unmatch": 0}
+FLIPS = (ANY, "⇄ flipped", "↺ flipped back", "never flipped")
+VERDICTS = {ANY: None, "not judged": "none", "= match": "match", "≠ unmatch": "unmatch", "? unsure": "unsure"}
+ANSWERS = {ANY: None, "✗ wrong": True, "✓ right": False}
+SORTS = {
+    "risk": "highest risk first",
+    "probability": "highest probability first",
+    "sigma": "least sure first",
+    "flips": "most often flipped first",
+    "row": "in the order of the data",
+}
+_LONGEST_SEARCH = 200
+
+
+def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> PairQuery:
+    """Draw the filters; returns the first page of what they ask for."""
+    first = st.columns([2, 2, 2, 3])
+    first[0].selectbox("Label", list(LABELS), help=WORDS["match"], **_bound("label"))
+    first[1].selectbox("Flip", FLIPS, help=f"{WORDS['flipped']} {WORDS['flipped back']}", **_bound("flip"))
+    first[2].selectbox("Verdict", list(VERDICTS), help=WORDS["verdict"], **_bound("verdict"))
+    first[3].text_input(
+        "Search in records", max_chars=_LONGEST_SEARCH, placeholder="part of a value or a pair's id", **_bound("text")
+    )
+    second = st.columns([3, 2, 2, 2])
+    second[0].selectbox(
+        "Rule",
+        [ANY, *map(str, range(len(texts)))],
+        format_func=lambda n: n if n == ANY else short(texts[int(n)], 120),
+        help=WORDS["rule"],
+        **_bound("rule"),
+    )
+    second[1].selectbox("Attribute", [ANY, *attributes], format_func=lambda n: short(n, 60), **_bound("attribute"))
+    second[2].slider("Risk", 0.0, 1.0, (0.0, 1.0), 0.01, help=WORDS["risk"], **_bound("risk"))
+    second[3].selectbox("Order", list(SORTS), format_func=SORTS.__getitem__, **_bound("sort"))
+    if view.folder.has_truth:
+        _answers()
+    return _query(view)
+
+
+def _answers() -> None:
+    st.segmented_control(
+        "Answer of the benchmark",
+        list(ANSWERS),
+        default=ANY,
+        required=True,
+        help="This target has labels. They were given to no method; here they can be used to look back.",
+        **_bound("answer"),
+    )
+
+
+def _bound(key: str) -> dict[str, object]:
+    return {"key": key, "bind": "query-params", "on_change": start_over}
+
+
+def start_over() -> None:
+    """A changed filter is another queue: back to its first page, and to no pair."""
+    for name in ("page", "pair"):
+        st.query_params.pop(name, None)
+
+
+def _query(view: View) -> PairQuery:
+    state = st.session_state
+    flip, rule, attribute = (state.get(name) or ANY for name in ("flip", "rule", "attribute"))
+    low, high = state.get("risk") or (0.0, 1.0)
+    sort = state.get("sort") or "risk"
+    answer = ANSWERS.get(state.get("answer") or ANY) if view.folder.has_truth else None
+    return PairQuery(
+        method=view.method,
+        iteration=view.iteration,
+        sort=sort if sort in SORT_COLUMNS else "risk",
+        descending=sort != "row",
+        label=LABELS.get(state.get("label") or ANY),
+        flipped={"⇄ flipped": True, "never flipped": False}.get(flip),
+        flipped_back={"↺ flipped back": True, "never flipped": False}.get(flip),
+        rule=None if rule == ANY else int(rule),
+        attribute=None if attribute == ANY else attribute,
+        risk_min=low if low > 0 else None,
+        risk_max=high if high < 1 else None,
+        text=(state.get("text") or "").strip() or None,
+        wrong=answer,
+        verdict=VERDICTS.get(state.get("verdict") or ANY),
+        page_size=PAGE_SIZE,
+    )
+
+
+def active_filters(query: PairQuery) -> int:
+    """How many filters narrow the queue."""
+    fields = ("label", "flipped", "rule", "attribute", "risk_min", "risk_max", "text", "wrong", "verdict")
+    narrowed = sum(getattr(query, field) is not None for field in fields)
+    return narrowed + (query.flipped is None and query.flipped_back is not None)
+
+
+def page_asked() -> int:
+    """The page of the address; whatever is no page number is the first."""
+    text = st.query_params.get("page", "1")
+    return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 8 and int(text) > 0 else 1

@@ -1,0 +1,94 @@
+"""The queue as a table, and a pair's place in it: who comes before and after, on which page."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pandas as pd
+
+from pages.parts.palette import FLIPPED, VERDICTS, of_label
+from pages.parts.run_files import page_of
+from pages.parts.text import short
+from riskcore.runs import PairQuery, RunFolder, query_pairs
+
+CELL_CHARS = 160  # of a value in the table; the card shows it whole
+DOWNLOAD_PAIRS = 10_000
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a pair stands in the queue. Pages are given only where they differ from the current one."""
+
+    previous: str | None = None
+    next: str | None = None
+    previous_page: int | None = None
+    next_page: int | None = None
+    number: int | None = None
+    total: int = 0
+
+    @property
+    def words(self) -> str:
+        if self.number is None:
+            return f"Not in the current queue of {self.total:,} pairs (or on another page of it)."
+        return f"**{self.number:,}** of {self.total:,} in this queue"
+
+
+def place_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts: dict[str, str]) -> Place:
+    """The pair's neighbours on its page, or across its edges. A pair from elsewhere leads to the queue's first."""
+    here = page_of(folder, dataclasses.replace(query, page=page), verdicts)
+    ids = list(here.rows["pair_id"])
+    if pair not in ids:
+        return Place(next=ids[0] if ids else None, total=here.total)
+    at = ids.index(pair)
+    before, before_page, after, after_page = None, None, None, None
+    if at > 0:
+        before = ids[at - 1]
+    elif here.page > 1:
+        before, before_page = _edge(folder, query, here.page - 1, verdicts, -1), here.page - 1
+    if at + 1 < len(ids):
+        after = ids[at + 1]
+    elif here.page < here.pages:
+        after, after_page = _edge(folder, query, here.page + 1, verdicts, 0), here.page + 1
+    number = (here.page - 1) * query.page_size + at + 1
+    return Place(before, after, before_page, after_page, number, here.total)
+
+
+def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, str], at: int) -> str | None:
+    ids = list(page_of(folder, dataclasses.replace(query, page=page), verdicts).rows["pair_id"])
+    return ids[at] if ids else None
+
+
+def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
+    """What a person reads of each pair in the queue: signs and words, then the values of both records."""
+    table = pd.DataFrame(
+        {
+            "risk": rows["risk"],
+            "label": [of_label(int(label)).text for label in rows["label"]],
+            "probability": rows["probability"],
+            "flip": [_flip(bool(c), int(f)) for c, f in zip(rows["changed"], rows["flips"], strict=True)],
+            "verdict": [VERDICTS[v].text if v in VERDICTS else "" for v in rows["verdict"]],
+        }
+    )
+    for name in attributes:
+        for side in ("left", "right"):
+            values = rows[f"{side}_{name}"]
+            table[f"{side} {name}"] = [None if pd.isna(v) else short(str(v), CELL_CHARS) for v in values]
+    return table.assign(pair=list(rows["pair_id"]))
+
+
+def _flip(changed: bool, flips: int) -> str:
+    return FLIPPED.text if changed else "↺ flipped back" if flips else ""
+
+
+def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:
+    """The head of the queue as csv; cells that a spreadsheet would run are escaped."""
+    rows = query_pairs(folder, dataclasses.replace(query, page=1, page_size=DOWNLOAD_PAIRS), verdicts).rows
+    text = rows.select_dtypes(include=["object", "str"]).columns
+    for column in text:
+        rows[column] = [_safe(value) for value in rows[column]]
+    return rows.to_csv(index=False).encode("utf-8")
+
+
+def _safe(value: object) -> object:
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -1,0 +1,62 @@
+"""A run's files as the screens read them: kept in memory by path and time of writing, never by content of a frame."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import streamlit as st
+
+from riskcore.risk import RiskModel
+from riskcore.rules.generation import RuleSet
+from riskcore.runs import PairPage, PairQuery, RunFolder, query_pairs, rule_ledger, summary
+
+
+def stamp(*files: Path) -> tuple[int, ...]:
+    """When each file was written: files are replaced whole, so this names their content."""
+    return tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
+
+
+def rules_of(folder: RunFolder) -> RuleSet:
+    return _rules(str(folder.path), stamp(folder.rules_file))
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _rules(path: str, written: tuple[int, ...]) -> RuleSet:
+    return RunFolder(path).rules()
+
+
+def model_of(folder: RunFolder, method: str, iteration: int) -> RiskModel:
+    return _model(str(folder.path), method, iteration, stamp(folder.model_file(method, iteration)))
+
+
+@st.cache_resource(max_entries=12, show_spinner=False)
+def _model(path: str, method: str, iteration: int, written: tuple[int, ...]) -> RiskModel:
+    return RunFolder(path).model(method, iteration)
+
+
+def ledger_of(folder: RunFolder, method: str, iteration: int) -> pd.DataFrame:
+    files = (folder.scores_file(method, iteration), folder.model_file(method, iteration), folder.fired_file)
+    return _ledger(str(folder.path), method, iteration, stamp(*files))
+
+
+@st.cache_data(max_entries=12, show_spinner="Counting what each rule fires on …")
+def _ledger(path: str, method: str, iteration: int, written: tuple[int, ...]) -> pd.DataFrame:
+    return rule_ledger(RunFolder(path), method, iteration)
+
+
+def summary_of(folder: RunFolder, method: str) -> pd.DataFrame:
+    """The iterations of one method so far."""
+    rows = summary(folder)
+    return rows[rows["method"] == method].reset_index(drop=True)
+
+
+def page_of(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> PairPage:
+    """One page of the queue. Verdicts matter to the key by their number: they are only ever added."""
+    file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
+    return _page(str(folder.path), query, tuple(sorted(verdicts.items())), stamp(file))
+
+
+@st.cache_data(max_entries=64, ttl=900, show_spinner=False)
+def _page(path: str, query: PairQuery, verdicts: tuple[tuple[str, str], ...], written: tuple[int, ...]) -> PairPage:
+    return query_pairs(RunFolder(path), query, dict(verdicts))

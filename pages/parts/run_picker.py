@@ -1,0 +1,125 @@
+"""Which run, method and iteration a screen shows: chosen in the sidebar, kept in the address, checked here."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from pages.parts.glossary import WORDS
+from pages.parts.navigation import SCREENS
+from pages.parts.palette import METHOD_WORDS
+from pages.parts.places import runs_root
+from pages.parts.text import ago, literal, short
+from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
+
+STATES = {
+    RunState.WAITING: ("waiting", ":material/hourglass_empty:", "gray"),
+    RunState.RUNNING: ("running", ":material/progress_activity:", "blue"),
+    RunState.DONE: ("done", ":material/check_circle:", "green"),
+    RunState.FAILED: ("failed", ":material/error:", "red"),
+    RunState.CANCELLED: ("cancelled", ":material/cancel:", "gray"),
+    RunState.LOST: ("lost", ":material/heart_broken:", "orange"),
+}
+_SIGNS = {"waiting": "…", "running": "▶", "done": "✓", "failed": "✗", "cancelled": "■", "lost": "?"}
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """What is looked at: one iteration of one method of one run."""
+
+    run: RunRecord
+    folder: RunFolder
+    method: str
+    iteration: int
+
+    @property
+    def link(self) -> dict[str, str]:
+        """The part of an address that leads back here."""
+        return {"run": self.run.id, "method": self.method, "iteration": str(self.iteration)}
+
+
+def store() -> RunStore:
+    return _store(str(runs_root()))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _store(root: str) -> RunStore:
+    return RunStore(root)
+
+
+def run_words(record: RunRecord) -> str:
+    """A run in a list: sign and word of its state, name, age."""
+    word = STATES[record.state][0]
+    return short(f"{_SIGNS[word]} {record.name} · {word} · {ago(record.created)} · {record.id[-4:]}", 90)
+
+
+def pick_run() -> RunRecord | None:
+    """The run of the sidebar; None, with a word on what to do, where there is none."""
+    records = {record.id: record for record in store().list()}
+    asked = st.query_params.get("run")
+    if asked is not None and asked not in records:
+        st.warning(f"There is no run {literal(asked, 60)} here. The newest one is shown.", icon=":material/warning:")
+        st.session_state.pop("run", None)
+    if not records:
+        no_runs()
+        return None
+    chosen = st.sidebar.selectbox(
+        "Run", list(records), format_func=lambda run: run_words(records[run]), key="run", bind="query-params"
+    )
+    return records.get(chosen) or next(iter(records.values()))
+
+
+def pick_view() -> View | None:
+    """Run, method and iteration; None, with a word on what to do, where no pair is scored yet."""
+    record = pick_run()
+    if record is None:
+        return None
+    folder = RunFolder(record.folder)
+    if not folder.ready:
+        not_ready(record)
+        return None
+    methods = folder.methods()
+    words = " · ".join(f"{method}: {METHOD_WORDS[method]}" for method in methods)
+    method = st.sidebar.selectbox("Method", methods, key="method", bind="query-params", help=words)
+    iterations = folder.iterations(method or methods[0])[::-1]
+    iteration = st.sidebar.selectbox(
+        "Iteration",
+        iterations,
+        format_func=lambda at: _iteration_words(at, iterations[0]),
+        key="iteration",
+        bind="query-params",
+        help=WORDS["iteration"],
+    )
+    return View(record, folder, method or methods[0], iterations[0] if iteration is None else int(iteration))
+
+
+def _iteration_words(iteration: int, latest: int) -> str:
+    notes = [note for is_so, note in ((iteration == latest, "latest"), (iteration == 0, "before adaptation")) if is_so]
+    return f"{iteration}{' · ' if notes else ''}{', '.join(notes)}"
+
+
+def no_runs() -> None:
+    """There is nothing to show yet: what to do."""
+    st.info(
+        "There is no run yet. Start the sample on the Overview: it takes under a minute.",
+        icon=":material/rocket_launch:",
+    )
+    st.page_link(SCREENS["overview"].path, label="Go to the Overview", icon=SCREENS["overview"].icon)
+
+
+def not_ready(record: RunRecord) -> None:
+    """The run has scored no pair: why, and what to do."""
+    word, icon, _ = STATES[record.state]
+    if record.state in (RunState.WAITING, RunState.RUNNING):
+        st.info("This run has not scored its first pairs yet. Watch it, or choose another run.", icon=icon)
+    else:
+        st.warning(f"This run is {word} and scored no pair. See why, and resume it, or choose another run.", icon=icon)
+        if record.error:
+            st.code(record.error, language=None, wrap_lines=True)
+    st.page_link(
+        SCREENS["fine_tuning"].path,
+        label="Open this run in Fine-tuning",
+        icon=SCREENS["fine_tuning"].icon,
+        query_params={"run": record.id},
+    )
