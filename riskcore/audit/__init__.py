@@ -1,0 +1,18 @@
+"""Judging pairs by hand: verdicts that are only ever added, and what leaves the house."""
+
+from __future__ import annotations
+
+from riskcore.audit.export import EXPORT_FORMATS, ExportError, export_frame, html_report, safe_cell
+from riskcore.audit.verdicts import VERDICTS, Verdict, VerdictError, VerdictLog
+
+__all__ = [
+    "EXPORT_FORMATS",
+    "VERDICTS",
+    "ExportError",
+    "Verdict",
+    "VerdictError",
+    "VerdictLog",
+    "export_frame",
+    "html_report",
+    "safe_cell",
+]

@@ -1,0 +1,86 @@
+"""Tables on their way out: csv that no spreadsheet runs, parquet, and a page to print. Record text is hostile."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+
+from riskcore.data.problems import visible
+from riskcore.errors import RiskcoreError
+from riskcore.runs.files import write_parquet, write_text
+
+EXPORT_FORMATS = (".csv", ".parquet", ".html")
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_STYLE = """
+body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem; color: #1c2430; }
+table { border-collapse: collapse; } caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
+th, td { border: 1px solid #d5dae2; padding: 0.25rem 0.5rem; text-align: left; vertical-align: top; }
+th { background: #f2f4f7; } dt { font-weight: 600; } dd { margin: 0 0 0.5rem 0; }
+@media print { body { margin: 0; } thead { display: table-header-group; } tr { break-inside: avoid; } }
+"""
+
+
+class ExportError(RiskcoreError):
+    """The table cannot be written in that form."""
+
+
+def export_frame(frame: pd.DataFrame, path: Path | str, title: str = "Pairs") -> Path:
+    """Write the table in the form that the file's ending names, whole or not at all."""
+    path = Path(path)
+    if path.suffix.lower() not in EXPORT_FORMATS:
+        raise ExportError(f"{path.name} ends in none of {', '.join(EXPORT_FORMATS)}. Name the file accordingly.")
+    if not path.parent.is_dir():
+        raise ExportError(f"The folder {path.parent} is not there. Make it first.")
+    if path.suffix.lower() == ".parquet":
+        write_parquet(path, pa.Table.from_pandas(frame, preserve_index=False))
+    else:
+        write_text(path, csv_text(frame) if path.suffix.lower() == ".csv" else html_report(title, {title: frame}))
+    return path
+
+
+def csv_text(frame: pd.DataFrame) -> str:
+    """The table as csv; texts that a spreadsheet would run as a formula have an apostrophe in front."""
+    return _mapped(frame, safe_cell).rename(columns=safe_cell).to_csv(index=False, lineterminator="\n")
+
+
+def safe_cell(value: Any) -> Any:
+    """A cell that a spreadsheet shows and does not run. Numbers are left alone."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+
+
+def html_report(title: str, tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any] | None = None) -> str:
+    """One page without scripts or links: facts first, then each table under its name."""
+    parts = [f"<h1>{_shown(title)}</h1>"]
+    if facts:
+        rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(value)}</dd>" for name, value in facts.items())
+        parts.append(f"<dl>{rows}</dl>")
+    parts += [_html_table(name, frame) for name, frame in tables.items()]
+    head = f'<meta charset="utf-8"><title>{_shown(title)}</title><style>{_STYLE}</style>'
+    return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{"".join(parts)}\n</body></html>\n'
+
+
+def _html_table(name: str, frame: pd.DataFrame) -> str:
+    header = "".join(f'<th scope="col">{_shown(column)}</th>' for column in frame.columns)
+    rows = "".join(
+        "<tr>" + "".join(f"<td>{_shown(value)}</td>" for value in row) + "</tr>\n"
+        for row in frame.itertuples(index=False, name=None)
+    )
+    return f"<table><caption>{_shown(name)}</caption><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _shown(value: Any) -> str:
+    """The value as text between tags: nothing in it is markup, nothing hidden."""
+    if value is None or (isinstance(value, float) and pd.isna(value)):
+        return ""
+    return html.escape(visible(f"{value:.4g}" if isinstance(value, float) else str(value)))
+
+
+def _mapped(frame: pd.DataFrame, change: Any) -> pd.DataFrame:
+    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
+    changed = {name: pd.Series([change(value) for value in frame[name]], dtype=object) for name in texts}
+    return frame.reset_index(drop=True).assign(**{str(name): column for name, column in changed.items()})

@@ -1,0 +1,132 @@
+"""What people decided about pairs. Nothing is ever changed or removed: taking a verdict back is one more entry.
+
+Each entry carries a digest of itself and of the one before it, so that a change made behind the log's back shows.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+import time
+from datetime import UTC, datetime
+from typing import Any
+
+import sqlalchemy as sa
+
+from riskcore.data.problems import shown
+from riskcore.errors import RiskcoreError
+from riskcore.runs.store import RunStore
+from riskcore.runs.tables import runs, verdicts
+
+VERDICTS = ("match", "unmatch", "unsure")
+WITHDRAWN = "withdrawn"
+MAX_NOTE = 10_000  # characters; a longer note is a pasted file
+MAX_NAME = 200
+
+
+class VerdictError(RiskcoreError):
+    """This is no verdict, or there is none to take back."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """One entry of the log. `withdrawn` is an entry that takes this person's earlier verdict back."""
+
+    run: str
+    pair_id: str
+    verdict: str  # match, unmatch, unsure, or withdrawn
+    note: str
+    who: str
+    at: datetime
+    number: int = 0  # place in the run's log, from 1
+    digest: str = ""
+
+
+class VerdictLog:
+    """All verdicts of a store's runs."""
+
+    def __init__(self, store: RunStore) -> None:
+        self.store = store
+
+    def add(self, run: str, pair_id: str, verdict: str, note: str = "", who: str = "") -> Verdict:
+        """Record a verdict; a person's later verdict on the same pair stands in front of the earlier."""
+        if verdict not in VERDICTS:
+            raise VerdictError(f"{verdict!r} is no verdict. Possible: {', '.join(VERDICTS)}.")
+        return self._append(run, pair_id, verdict, note, who)
+
+    def undo(self, run: str, pair_id: str, who: str = "") -> Verdict:
+        """Take this person's verdict on the pair back."""
+        standing = self.current(run, who).get(pair_id)
+        if standing is None:
+            raise VerdictError(f"{who or 'Nobody'} has no verdict on {shown(pair_id)} to take back.")
+        return self._append(run, pair_id, WITHDRAWN, "", who)
+
+    def current(self, run: str, who: str | None = None) -> dict[str, Verdict]:
+        """The verdict that stands for each pair: the latest not taken back, of this person or of anyone."""
+        by_person: dict[tuple[str, str], Verdict] = {}
+        for entry in self.entries(run):
+            by_person.pop((entry.pair_id, entry.who), None)  # so that the order is that of the standing entries
+            if entry.verdict != WITHDRAWN:
+                by_person[entry.pair_id, entry.who] = entry
+        return {pair: entry for (pair, person), entry in by_person.items() if who is None or person == who}
+
+    def history(self, run: str, pair_id: str) -> list[Verdict]:
+        """Every entry about one pair, the oldest first."""
+        return [_entry(row) for row in self._rows(verdicts.c.run == run, verdicts.c.pair_id == pair_id)]
+
+    def entries(self, run: str) -> list[Verdict]:
+        """Every entry of a run, the oldest first."""
+        return [_entry(row) for row in self._rows(verdicts.c.run == run)]
+
+    def verify(self, run: str) -> list[str]:
+        """What does not fit together; empty if nothing was changed behind the log's back."""
+        problems, before = [], ""
+        for place, row in enumerate(self._rows(verdicts.c.run == run), start=1):
+            if row.number != place:
+                problems.append(f"Entry {place} is missing.")
+                break
+            if row.digest != _digest(before, _facts(row)):
+                problems.append(f"Entry {place} ({shown(row.pair_id)}) is not what was recorded.")
+            before = row.digest
+        return problems
+
+    def _append(self, run: str, pair_id: str, verdict: str, note: str, who: str) -> Verdict:
+        record = self.store.get(run)
+        if len(note) > MAX_NOTE or len(who) > MAX_NAME:
+            raise VerdictError(f"A note has at most {MAX_NOTE:,} characters, and a name {MAX_NAME}.")
+        with self.store.database.write() as tx:
+            # Holding the run's row makes writers queue: each sees the entry before its own.
+            tx.execute(sa.select(runs.c.id).where(runs.c.id == record.id).with_for_update())
+            of_run = sa.select(verdicts).where(verdicts.c.run == record.id)
+            last = tx.execute(of_run.order_by(verdicts.c.number.desc()).limit(1)).first()
+            number, now = (last.number + 1 if last else 1), time.time()
+            told = {"pair_id": pair_id, "verdict": verdict, "note": note, "who": who}
+            facts = {"run": record.id, "number": number, **told, "at": now}
+            digest = _digest(last.digest if last else "", facts)
+            tx.execute(sa.insert(verdicts).values(**facts, digest=digest))
+        return Verdict(record.id, pair_id, verdict, note, who, _moment(now), number, digest)
+
+    def _rows(self, *conditions: Any) -> list[Any]:
+        with self.store.database.read() as tx:
+            return list(tx.execute(sa.select(verdicts).where(*conditions).order_by(verdicts.c.number)).all())
+
+
+_FACTS = ("run", "number", "pair_id", "verdict", "note", "who", "at")
+
+
+def _facts(row: Any) -> dict[str, Any]:
+    return {name: getattr(row, name) for name in _FACTS}
+
+
+def _digest(before: str, facts: dict[str, Any]) -> str:
+    text = json.dumps([before, *(facts[name] for name in _FACTS)], ensure_ascii=True)
+    return hashlib.sha256(text.encode("ascii")).hexdigest()
+
+
+def _entry(row: Any) -> Verdict:
+    return Verdict(row.run, row.pair_id, row.verdict, row.note, row.who, _moment(row.at), row.number, row.digest)
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
