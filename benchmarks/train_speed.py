@@ -32,7 +32,7 @@ from riskcore.matchers.network import Network, compare
 from riskcore.matchers.neural import NeuralMatcher, Work
 from riskcore.matchers.summaries import FAR
 
-BATCH = 64
+BATCH = 128
 
 
 class NaiveMatcher(AttentionMatcher):

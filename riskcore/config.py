@@ -119,7 +119,7 @@ class RiskConfig(Config):
     l1: float = setting(1e-3, "pull of weights towards exactly zero: fewer rules to read", 0)
     l2: float = setting(1e-3, "pull of large weights towards small ones: no rule rules alone", 0)
     pairs_per_step: int = setting(
-        100_000, "pairs of a wrong and a right pair per step; all of them where they are fewer", 1
+        20_000, "pairs of a wrong and a right pair per step; all of them where they are fewer", 1
     )
     few_mispredicted: int = setting(10, "with fewer mispredicted validation pairs the fit says that it rests on few", 1)
     pin_weight: float = setting(10.0, "weight of a pinned rule: heard above the matcher (1 to 2) and learned rules", 0)
@@ -167,7 +167,9 @@ class TuneConfig(Config):
     """How matchers are trained on labels."""
 
     epochs: int = setting(20, "passes over the labelled pairs; the best by validation F1 is kept", 0, 10_000)
-    batch_size: int | None = setting(None, "pairs per step; none is the matcher's own", 1, 65_536)
+    batch_size: int | None = setting(
+        None, "pairs per step; none is up to 128 (ditto 32), fewer where pairs are few", 1, 65_536
+    )
     rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
     final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs settle", 0, 1)
     match_weight: float = setting(1.0, "how much dearer a missed match is than a false one", 0.01, 1_000)

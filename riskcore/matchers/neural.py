@@ -36,7 +36,7 @@ class Work(Protocol):
 class NeuralMatcher(Matcher):
     """A matcher around a torch network."""
 
-    batch_size: ClassVar[int] = 64
+    batch_size: ClassVar[int] = 128  # at most, where none is asked for
     predict_batch: ClassVar[int] = 256
 
     def __init__(self, *args: Any) -> None:
@@ -103,7 +103,7 @@ class NeuralMatcher(Matcher):
         network.train()
         with _seeded(seed):
             work = self._work([part.examples for part in parts], training=True)
-            for rows in _shuffled_batches(work.lengths, batch_size or self.batch_size, order):
+            for rows in _shuffled_batches(work.lengths, batch_size or self._batch_size(len(match)), order):
                 if should_stop():
                     raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
                 loss = weighted_loss(work.logits(rows), match[rows], unmatch[rows])
@@ -161,6 +161,10 @@ class NeuralMatcher(Matcher):
                 if f"{key}.{name}" in moments:
                     value = torch.from_numpy(moments[f"{key}.{name}"].copy())
                     optimiser.state[parameter][key] = value
+
+    def _batch_size(self, pairs: int) -> int:
+        """Large batches are faster, but a pass over few pairs must still be some fifty steps."""
+        return max(min(self.batch_size, pairs // 50), 16)
 
     def _trained(self) -> dict[str, nn.Parameter]:
         network = self._ready()
