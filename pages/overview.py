@@ -2,15 +2,55 @@
 
 import streamlit as st
 
+from pages.parts.live import show_run
+from pages.parts.navigation import SCREENS
 from pages.parts.page import open_page
-from riskcore.data import list_samples
+from pages.parts.picture import PICTURE
+from pages.parts.run_list import run_table
+from pages.parts.run_picker import store
+from pages.parts.sample_run import NAME, start_sample
+from riskcore.runs import RunRecord
 
-with open_page("overview"):
-    st.write(
+RECENT = 8
+
+
+def introduce() -> None:
+    st.markdown(
         "Riskcore trains an entity matcher on data you have labels for, and lets it repair itself on data you have "
-        "none for. Readable rules say which of its answers are probably wrong. You audit those first, each with the "
+        "none for. Readable rules say which of its answers are probably wrong. You audit those first, each with its "
         "reasons."
     )
-    st.subheader("Sample data", anchor=False)
-    for sample in list_samples():
-        st.markdown(f"**{sample.title}** · {sample.description}")
+    st.html(PICTURE)
+
+
+def offer_sample(records: list[RunRecord]) -> None:
+    running = next((r for r in records if r.name == NAME and not r.state.over), None)
+    row = st.columns([3, 7], vertical_alignment="center")
+    if row[0].button("Run the sample", type="primary", icon=":material/play_arrow:", disabled=running is not None):
+        st.session_state["sample"] = start_sample(store()).id
+        st.rerun()
+    row[1].caption(
+        "Learns from a curated bibliography, adapts to a scraped one, and shows its riskiest pairs. Under a minute."
+    )
+    shown = running.id if running else st.session_state.get("sample")
+    if shown in {record.id for record in records}:
+        with st.container(border=True):
+            show_run(shown, "sample")
+
+
+def recent(records: list[RunRecord]) -> None:
+    st.subheader("Recent runs", anchor=False)
+    if not records:
+        st.info("Nothing has been run yet. Press “Run the sample”, or bring your own data.", icon=":material/info:")
+        st.page_link(SCREENS["data_sets"].path, label="Bring your own data", icon=SCREENS["data_sets"].icon)
+        return
+    run_table(records[:RECENT])
+    if len(records) > RECENT:
+        st.caption(f"{len(records) - RECENT} older ones are on the Fine-tuning screen.")
+
+
+with open_page("overview"):
+    known = store().list()
+    introduce()
+    offer_sample(known)
+    recent(known)

@@ -1,0 +1,189 @@
+"""A run as it works: state, steps, progress with time left, charts that grow by iteration; cancel and resume.
+
+Drawn in a fragment that repeats itself while the run works, and stops when it is over. Nothing selectable is inside.
+"""
+
+from __future__ import annotations
+
+import html
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts.charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
+from pages.parts.estimate import STEP_WORDS, Sizes, Standing, standing, steps_of
+from pages.parts.glossary import WORDS
+from pages.parts.navigation import SCREENS
+from pages.parts.palette import INK, MATCH, NEUTRAL
+from pages.parts.run_files import summary_of
+from pages.parts.run_picker import STATES, store
+from pages.parts.text import duration, percent, plural
+from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
+
+TICK_SECONDS = 1.5
+MAX_EVENTS = 20_000
+
+
+def show_run(run: str, key: str = "live") -> None:
+    """The live view of one run."""
+    ticking = not store().get(run).state.over
+
+    @st.fragment(run_every=TICK_SECONDS if ticking else None, key=f"{key} {run}")
+    def tick() -> None:
+        record = store().get(run)
+        if ticking and record.state.over:
+            st.rerun()  # draws the whole page once more, without the timer
+        draw(record)
+
+    tick()
+    _buttons(store().get(run), key)
+
+
+def draw(record: RunRecord) -> None:
+    """Everything about a run that changes by itself."""
+    events = all_events(record.id)
+    folder = RunFolder(record.folder)
+    stand = standing(record, events, sizes_of(folder))
+    _state(record, stand)
+    _steps(record, stand)
+    epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
+    methods = [m for m in ("risk", "risk+") if len(summary_of(folder, m))]
+    if methods:
+        for tab, method in zip(st.tabs(methods), methods, strict=True):
+            with tab:
+                draw_history(summary_of(folder, method), folder.has_truth)
+    elif epochs:
+        st.markdown("**Training on the source** · F1 on validation after each epoch")
+        st.altair_chart(epochs_chart(epochs), width="stretch", alt="F1 on validation by epoch")
+
+
+def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
+    """Four charts that grow by iteration, each saying which labels it used."""
+    scored = "validation and target (scoring only)" if has_truth else "validation"
+    seen = "target, for scoring only" if has_truth else "none"
+    charts = [
+        ("F1", f1_chart(history), scored, WORDS["f1"], _f1_words(history)),
+        ("Mean risk", mean_risk_chart(history), "none of the target's", WORDS["risk"], _risk_words(history)),
+        ("Labels flipped", flips_chart(history), seen, WORDS["flipped"], _flip_words(history)),
+    ]
+    if has_truth:
+        auroc = "How well errors are found"
+        words = "AUROC of risk and of the matcher's confidence by iteration"
+        charts.append((auroc, auroc_chart(history), "target, for scoring only", WORDS["auroc"], words))
+    columns = st.columns(2, gap="medium")
+    for place, (title, chart, used, help_text, words) in enumerate(charts):
+        with columns[place % 2]:
+            st.markdown(f"**{title}** · labels used: {used}", help=help_text)
+            st.altair_chart(chart, width="stretch", alt=words)
+            st.caption(words)
+
+
+def _f1_words(history: pd.DataFrame) -> str:
+    first, last = history.iloc[0], history.iloc[-1]
+    words = f"Validation: {percent(first['validation_f1'])} before, {percent(last['validation_f1'])} now."
+    if pd.notna(last["f1"]):
+        words += f" Target: {percent(first['f1'])} before, {percent(last['f1'])} now."
+    return words
+
+
+def _risk_words(history: pd.DataFrame) -> str:
+    return f"From {history['mean_risk'].iloc[0]:.3f} to {history['mean_risk'].iloc[-1]:.3f}."
+
+
+def _flip_words(history: pd.DataFrame) -> str:
+    last = history.iloc[-1]
+    if pd.notna(last["fixed"]):
+        return f"Against iteration 0: {int(last['fixed']):,} right, {int(last['broken']):,} wrong."
+    return f"{int(history['flips'].sum()):,} flips in all; right or wrong cannot be told without labels."
+
+
+def _state(record: RunRecord, stand: Standing) -> None:
+    word, icon, colour = STATES[record.state]
+    row = st.columns([2, 3, 3], vertical_alignment="center")
+    row[0].badge("stopping …" if record.cancelling else word, icon=icon, color=colour)
+    row[1].markdown(f"worked for **{duration(record.seconds)}**")
+    if record.state is RunState.RUNNING:
+        left = "estimating the time left …" if stand.left is None else f"about **{duration(stand.left)}** left"
+        row[2].markdown(left)
+        st.progress(stand.share, text=STEP_WORDS.get(stand.current or "", "Starting"))
+    elif record.state is RunState.WAITING:
+        st.progress(0.0, text="Waiting for its worker to load")
+    elif record.state is RunState.LOST:
+        st.warning("The worker is gone. What it reached is kept: press Resume.", icon=":material/heart_broken:")
+    elif record.state is RunState.CANCELLED:
+        st.info("Cancelled. What it reached is kept: press Resume to go on.", icon=":material/cancel:")
+    elif record.state is RunState.FAILED:
+        st.error("The run failed. The message says what to do; then press Resume.", icon=":material/error:")
+        st.code(
+            record.error or "No message was left; see worker.log in the run's folder.", language=None, wrap_lines=True
+        )
+
+
+def _steps(record: RunRecord, stand: Standing) -> None:
+    """The steps as a line of signs and words."""
+    parts = []
+    for step in steps_of(record.config):
+        done, current = step in stand.done, step == stand.current and not record.state.over
+        sign, tone = ("✓", MATCH.colour) if done else ("▶", INK) if current else ("○", NEUTRAL)
+        weight = "600" if current else "400"
+        words = html.escape(STEP_WORDS[step])
+        parts.append(
+            f'<span style="white-space:nowrap;font-weight:{weight}"><b style="color:{tone}">{sign}</b> {words}</span>'
+        )
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.88rem">{"".join(parts)}</div>')
+
+
+def _buttons(record: RunRecord, key: str) -> None:
+    row = st.columns([2, 2, 2, 4])
+    if not record.state.over:
+        row[0].button(
+            "Cancel",
+            icon=":material/cancel:",
+            key=f"{key} cancel",
+            disabled=record.cancelling,
+            on_click=lambda: cancel(store(), record.id),
+        )
+    elif record.state.resumable:
+        row[0].button(
+            "Resume",
+            icon=":material/play_arrow:",
+            key=f"{key} resume",
+            type="primary",
+            on_click=lambda: resume(store(), record.id),
+        )
+    if RunFolder(record.folder).ready:
+        with row[1]:
+            link("pairs", "Top-risk pairs", record)
+        with row[2]:
+            link("compare", "Compare", record)
+
+
+def link(screen: str, label: str, record: RunRecord) -> None:
+    st.page_link(SCREENS[screen].path, label=label, icon=SCREENS[screen].icon, query_params={"run": record.id})
+
+
+def all_events(run: str) -> list[Event]:
+    """Every event of the run, up to a cap that no run of ours reaches."""
+    found: list[Event] = []
+    while batch := store().events(run, found[-1].sequence if found else 0):
+        found += batch
+        if len(found) >= MAX_EVENTS:
+            break
+    return found
+
+
+def sizes_of(folder: RunFolder) -> Sizes | None:
+    """How many pairs the run is about, once it has read them."""
+    if not folder.run_file.exists():
+        return None
+    counts = folder.run().get("counts", {})
+    return Sizes(*(int(counts.get(name, 1000)) for name in ("source", "validation", "target")))
+
+
+def describe(record: RunRecord) -> str:
+    """A run's settings in a line."""
+    config = record.config
+    return (
+        f"matcher {config.matcher.kind} · {plural(config.tune.epochs, 'epoch')} · "
+        f"{plural(config.adapt.iterations, 'iteration')} · seed {config.seed} · {', '.join(config.methods)}"
+    )
