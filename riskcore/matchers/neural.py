@@ -59,12 +59,11 @@ class NeuralMatcher(Matcher):
 
     def _facts(self) -> Arrays:
         """What was learned beside the weights."""
-        known = self.standardiser
-        return {} if known is None else {"centre": known.centre, "scale": known.scale}
+        return {} if self.standardiser is None else self.standardiser.arrays()
 
     def _accept_facts(self, arrays: Arrays) -> None:
         """Take statistics from a snapshot."""
-        self.standardiser = Standardiser(arrays["centre"], arrays["scale"]) if "centre" in arrays else None
+        self.standardiser = Standardiser.from_arrays(arrays)
 
     def _wide_width(self) -> int:
         return self.standardiser.width if self.standardiser is not None else 0

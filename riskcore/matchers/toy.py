@@ -81,14 +81,14 @@ class ToyMatcher(Matcher):
     def snapshot(self, moments: bool = False) -> Arrays:
         arrays = {"weights": self._ready().copy()}
         if self.standardiser is not None:
-            arrays |= {"centre": self.standardiser.centre.copy(), "scale": self.standardiser.scale.copy()}
+            arrays |= {name: array.copy() for name, array in self.standardiser.arrays().items()}
         if moments and self.moments is not None:
             arrays |= {"moments": self.moments.copy(), "steps": np.array([self.steps])}
         return arrays
 
     def restore(self, arrays: Arrays) -> None:
         self.weights = arrays["weights"].copy()
-        self.standardiser = Standardiser(arrays["centre"], arrays["scale"]) if "centre" in arrays else None
+        self.standardiser = Standardiser.from_arrays(arrays)
         self.moments = arrays["moments"].copy() if "moments" in arrays else None
         self.steps = int(arrays["steps"][0]) if "steps" in arrays else 0
 

@@ -146,12 +146,29 @@ def test_rare_words_weigh_more() -> None:
 
 def test_standardised_metrics() -> None:
     metrics = np.array([[1, np.nan, 5], [3, np.nan, 5], [np.nan, np.nan, 5], [2, np.nan, 5]], dtype=np.float32)
-    wide = Standardiser.fit(metrics).transform(metrics)
+    standardiser = Standardiser.fit(metrics)
+    wide = standardiser.transform(metrics)
+    assert wide.shape == (4, standardiser.width)
     assert wide[:, 0] == pytest.approx([-1.2247, 1.2247, 0, 0], abs=1e-3)
     assert wide[:, 3] == pytest.approx([-0.577, -0.577, 1.732, -0.577], abs=1e-3)
     assert not wide[:, [1, 2, 4, 5]].any()  # never seen, never varied, always or never missing
-    wild = Standardiser.fit(metrics).transform(np.array([[1e9, 7, np.nan]], dtype=np.float32))
-    assert wild[0].tolist() == [5.0, 0, 0, pytest.approx(-0.577, abs=1e-3), 0, 0]
+    wild = standardiser.transform(np.array([[1e9, 7, np.nan]], dtype=np.float32))
+    assert wild[0, :6].tolist() == [5.0, 0, 0, pytest.approx(-0.577, abs=1e-3), 0, 0]
+
+
+def test_steps_rise_one_after_the_other() -> None:
+    column = np.random.default_rng(0).normal(size=(500, 1)).astype(np.float32)
+    standardiser = Standardiser.fit(column)
+    values = np.array([[-9.0], [0.0], [9.0], [np.nan]], dtype=np.float32)
+    steps = standardiser.transform(values)[:, 2:]
+    assert steps.shape == (4, 16)
+    assert not steps[0].any()
+    assert steps[2].all()
+    assert not steps[3].any()
+    assert (np.diff(steps[1]) <= 0).all()
+    assert steps[1].sum() == pytest.approx(8, abs=1)  # the median has climbed half of the quantiles
+    flag = Standardiser.fit(np.array([[0], [1], [1]], dtype=np.float32))
+    assert flag.width == 2 + 1
 
 
 def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
