@@ -1,4 +1,5 @@
 import json
+import os
 import subprocess
 import sys
 
@@ -131,13 +132,13 @@ def test_serve_hands_over_to_streamlit_on_this_machine_only(run, tmp_path, monke
         monkeypatch.setenv(name, "")  # so that what serve sets is undone
         monkeypatch.delenv(name)
     monkeypatch.setattr("os.execv", lambda program, arguments: calls.append((program, arguments)))
-    monkeypatch.setattr(cli, "APP_SCRIPT", tmp_path / "app.py")
+    monkeypatch.setattr(cli.serve, "APP_SCRIPT", tmp_path / "app.py")
     assert run("serve").exit_code == 2
     (tmp_path / "app.py").touch()
     assert run("serve", "--port", "9000").exit_code == 0
     base = [sys.executable, "-m", "streamlit", "run", str(tmp_path / "app.py")]
     assert calls == [(sys.executable, [*base, "--server.port", "9000"])]
-    assert cli.os.environ["STREAMLIT_SERVER_ADDRESS"] == "localhost"
+    assert os.environ["STREAMLIT_SERVER_ADDRESS"] == "localhost"
 
 
 def test_as_a_module_and_light_until_a_command_runs(tmp_path):

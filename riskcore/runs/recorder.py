@@ -29,14 +29,17 @@ ROW_SECONDS = 0.5  # how often the run's own row says how far it is
 class Recorder(Listener):
     """Writes what one run tells. The target's labels are known here, and not to the engine."""
 
-    def __init__(self, store: RunStore, run: str, folder: RunFolder, workload: Workload, truth: TargetTruth) -> None:
+    def __init__(
+        self, store: RunStore, run: str, folder: RunFolder, workload: Workload, truth: TargetTruth, iterations: int = 0
+    ) -> None:
         self.store, self.run, self.folder = store, run, folder
+        self._iterations = iterations
         self.judge = Judge(truth.labels)
         self.unseen = None if truth.unseen is None else Judge(truth.unseen.labels)
         self.scores = ScoreWriter(folder, workload.target.ids, self.judge)
         self.evidence: Evidence | None = None
         self._phase: str | None = None
-        self._task = ""
+        self._task, self._epochs = "", 0
         self._told = 0.0
 
     def on_evidence(self, evidence: Evidence) -> None:
@@ -46,7 +49,7 @@ class Recorder(Listener):
             write_evidence(self.folder, evidence)
 
     def on_start(self, record: Record) -> None:
-        self._task = str(record.get("task", ""))
+        self._task, self._epochs = str(record.get("task", "")), int(record.get("epochs") or 0)
 
     def on_phase_start(self, record: Record) -> None:
         self._phase, self._task = record["phase"], ""
@@ -66,10 +69,12 @@ class Recorder(Listener):
     def on_epoch_end(self, record: Record) -> None:
         told = {"phase": self._phase, "task": self._task, **record}
         self._event("epoch_end", f"{self._phase}/{self._task}/{record['epoch']}", told)
+        self._row(record["epoch"], max(self._epochs, record["epoch"]))
 
     def on_iteration_end(self, scores: IterationScores) -> None:
         row = self.scores.write(scores)
         self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
+        self._row(scores.iteration, max(self._iterations, scores.iteration), at_once=True)
 
     def on_method_end(self, result: MethodResult) -> None:
         self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})

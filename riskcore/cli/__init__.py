@@ -1,0 +1,48 @@
+"""The command line: a twin for each screen. Commands import what they need when they run, so that help is instant.
+
+Exit codes: 0 done; 1 `data check` found errors; 2 bad input or usage; 3 a run failed or was cancelled. With
+`--json` one document goes to stdout and nothing else; progress and errors go to stderr.
+"""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from riskcore import __version__
+from riskcore.cli import compare, data, pairs, run, runs, serve
+from riskcore.cli.console import Commands, say
+
+app = typer.Typer(
+    cls=Commands,
+    name="riskcore",
+    help="Find and repair the mistakes of deep entity matchers.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(data.app, name="data")
+app.command("run")(run.run)
+app.add_typer(runs.app, name="runs")
+app.command("top")(pairs.top)
+app.command("rules")(pairs.rules)
+app.command("explain")(pairs.explain)
+app.command("compare")(compare.compare)
+app.command("serve")(serve.serve)
+
+
+def main() -> None:
+    """Run the command line; characters that the terminal cannot show are written as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+    app()
+
+
+@app.callback(invoke_without_command=True)
+def _options(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+    if version:
+        say(__version__)
+        raise typer.Exit

@@ -1,0 +1,169 @@
+"""`top`, `rules` and `explain`: which labels are likely wrong, and why."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table as Grid
+from rich.text import Text
+
+from riskcore.cli.console import RUNS, AsJson, Iteration, Method, RunName, Runs, console, number, print_json, say
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+    from riskcore.risk import Explanation
+    from riskcore.runs import PairDetail, RunFolder
+
+Out = Annotated[Path | None, typer.Option(help="Write to this .csv, .parquet or .html file instead.")]
+CELL_CHARS = 60  # of a value in a table of text
+
+
+def folder_of(run: str, root: Path) -> RunFolder:
+    """The folder of a run, by id under the root or by path. The store is not needed to read it."""
+    from riskcore.runs import RunFolder, RunNotFoundError
+
+    for path in (root / run, Path(run)):
+        if (path / "run.json").is_file():
+            return RunFolder(path)
+    raise RunNotFoundError(f"There is no run {run!r} in {root} that has begun. `runs list` shows those that are.")
+
+
+def top(
+    run: RunName,
+    n: Annotated[int, typer.Option("--n", min=1, max=10_000, help="How many.")] = 50,
+    flipped: Annotated[bool, typer.Option("--flipped", help="Only pairs whose label was changed.")] = False,
+    method: Method = "risk",
+    iteration: Iteration = None,
+    out: Out = None,
+    runs: Runs = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """The pairs whose label is most likely wrong, riskiest first."""
+    from riskcore.runs import PairQuery, query_pairs
+
+    folder = folder_of(run, runs)
+    query = PairQuery(method=method, iteration=iteration, flipped=True if flipped else None, page_size=n)
+    page = query_pairs(folder, query)
+    if out is not None:
+        _export(page.rows, out, f"Riskiest pairs of {folder.path.name}")
+    elif as_json:
+        print_json({"run": folder.path.name, "total": page.total, "pairs": records(page.rows)})
+    else:
+        _print_pairs(page.rows)
+
+
+def rules(
+    run: RunName,
+    method: Method = "risk",
+    iteration: Iteration = None,
+    out: Out = None,
+    runs: Runs = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Every rule with its record on source and target, and its weight in the risk model."""
+    from riskcore.runs import rule_ledger
+
+    folder = folder_of(run, runs)
+    ledger = rule_ledger(folder, method, iteration)
+    if out is not None:
+        _export(ledger, out, f"Rules of {folder.path.name}")
+    elif as_json:
+        print_json({"run": folder.path.name, "rules": records(ledger)})
+    else:
+        _print_rules(ledger.sort_values("weight", ascending=False))
+
+
+def explain(
+    run: RunName,
+    pair: Annotated[str, typer.Argument(help="ltable_id:rtable_id, or the pair file's id.")],
+    method: Method = "risk",
+    iteration: Iteration = None,
+    runs: Runs = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Why a pair has the risk it has: each fired rule's share, and the matcher's."""
+    from riskcore.runs import explain_detail, pair_detail, pair_history
+
+    folder = folder_of(run, runs)
+    detail = pair_detail(folder, pair, method, iteration)
+    found = explain_detail(folder, detail, method, iteration)
+    if as_json:
+        history = records(pair_history(folder, pair, method))
+        parts = [dataclasses.asdict(part) for part in found.parts]
+        print_json(_plain({"run": folder.path.name, **dataclasses.asdict(detail), "parts": parts, "history": history}))
+    else:
+        _print_pair(detail, found)
+
+
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """A table as JSON, missing values as null."""
+    found: list[dict[str, Any]] = _plain(frame.to_dict("records"))
+    return found
+
+
+def _plain(value: Any) -> Any:
+    from riskcore.runs.plain import plain
+
+    return plain(value)
+
+
+def _export(frame: pd.DataFrame, out: Path, title: str) -> None:
+    from riskcore.audit import export_frame
+
+    export_frame(frame, out, title)
+    say(f"{len(frame):,} rows are in {out}.")
+
+
+def _print_pairs(rows: pd.DataFrame) -> None:
+    grid = Grid("pair", "label", "p", "risk", "left", "right", box=None)
+    for row in rows.to_dict("records"):
+        sides = [_record(row, side) for side in ("left_", "right_")]
+        label = "match" if row["label"] == 1 else "unmatch"
+        figures = (f"{row['probability']:.3f}", f"{row['risk']:.3f}")
+        grid.add_row(_cell(row["pair_id"]), f"{label}{' *' if row['changed'] else ''}", *figures, *sides)
+    console().print(grid)
+    if rows["changed"].any():
+        say("* the label was changed by adaptive training")
+
+
+def _print_rules(ledger: pd.DataFrame) -> None:
+    grid = Grid("rule", "weight", "source", "purity", "target", "purity", "conflicts", box=None)
+    for row in ledger.to_dict("records"):
+        source = (f"{row['source_support']:,}", number(row["source_purity"]))
+        target = (f"{row['target_fired']:,}", number(row["target_purity"]), f"{row['conflicts']:,}")
+        grid.add_row(_cell(row["text"], 200), number(row["weight"]), *source, *target)
+    console().print(grid)
+
+
+def _print_pair(detail: PairDetail, found: Explanation) -> None:
+    records_grid = Grid("attribute", "left", "right", box=None)
+    for name, value in detail.left.items():
+        records_grid.add_row(_cell(name), _cell(value, 400), _cell(detail.right.get(name), 400))
+    console().print(records_grid)
+    label = "match" if found.label == 1 else "unmatch"
+    truth = "" if detail.truth is None else f", in truth {'match' if detail.truth == 1 else 'unmatch'}"
+    figures = f"probability {found.probability:.3f}, mu {found.mu:.3f}, sigma {found.sigma:.3f}"
+    say(Text(f"{label}{truth}; risk {found.risk:.3f}; {figures}", style="bold"))
+    parts = Grid("voice", "says", "weight", "share of mu", "share of variance", "risk falls by", box=None)
+    for part in found.parts:
+        voice = _cell("the matcher" if part.rule is None else part.rule, 200)
+        shares = (part.mean, part.weight, part.mu_share, part.variance_share, part.drop)
+        parts.add_row(voice, *(number(share) for share in shares))
+    console().print(parts)
+
+
+def _record(row: dict[str, Any], side: str) -> Text:
+    values = [value for name, value in row.items() if name.startswith(side) and isinstance(value, str)]
+    return _cell(" | ".join(values))
+
+
+def _cell(value: Any, chars: int = CELL_CHARS) -> Text:
+    """Record text for a table: on one line, cut short, nothing hidden in it, never markup."""
+    from riskcore.data.problems import visible
+
+    text = value if isinstance(value, str) else "-"
+    return Text(visible(text[:chars]) + ("…" if len(text) > chars else ""))

@@ -1,0 +1,132 @@
+"""Progress of a run on stderr: a bar where there is a terminal, a line now and then where there is none."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from rich.progress import BarColumn, Progress, TextColumn
+
+from riskcore.cli.console import console, say
+from riskcore.tuning.listeners import Listener, Record
+
+if TYPE_CHECKING:
+    from riskcore.config import RunConfig
+    from riskcore.tuning.records import IterationScores
+
+# Rough shares of a run's time, for an estimate that a person can plan by; no result depends on them.
+_SHARES = {
+    "evidence": 1.0,
+    "tradition": 3.0,
+    "risk": 3.0,
+    "risk+": 4.0,
+    "transfer": 4.0,
+    "supervised": 1.0,
+    "forest": 0.5,
+}
+LINE_SECONDS = 10.0
+
+
+class Estimate:
+    """How far a run is, from the phases that are over and the steps of the one that is on."""
+
+    def __init__(self, methods: tuple[str, ...]) -> None:
+        self.shares = {phase: _SHARES.get(phase, 0.5) for phase in ("evidence", "tradition", *methods)}
+        self.over: set[str] = set()
+        self.phase, self.within = "", 0.0
+        self.started = time.monotonic()
+
+    def begin(self, phase: str) -> None:
+        self.phase, self.within = phase, 0.0
+
+    def end(self, phase: str) -> None:
+        self.over.add(phase)
+        self.within = 0.0
+
+    def step(self, done: float, total: float) -> None:
+        self.within = max(self.within, min(done / total, 1.0)) if total else self.within
+
+    @property
+    def share(self) -> float:
+        """Of the whole run that is done, from 0 to 1."""
+        done = sum(share for phase, share in self.shares.items() if phase in self.over)
+        if self.phase not in self.over:
+            done += self.shares.get(self.phase, 0.0) * self.within
+        return done / sum(self.shares.values())
+
+    @property
+    def left(self) -> str:
+        """The time left, in words; nothing until there is something to go by."""
+        if self.share < 0.02:
+            return ""
+        seconds = (time.monotonic() - self.started) * (1 - self.share) / self.share
+        return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
+
+
+class RunProgress(Listener):
+    """Keeps the estimate and tells `show` about it."""
+
+    def __init__(self, config: RunConfig, show: Any) -> None:
+        self.estimate, self.iterations, self.show = Estimate(config.methods), config.adapt.iterations, show
+        self._epochs = 0
+
+    def on_phase_start(self, record: Record) -> None:
+        self.estimate.begin(record["phase"])
+        self.show(self.estimate, record["phase"], at_once=True)
+
+    def on_progress(self, record: Record) -> None:
+        self._step(record["done"], record["total"] or 0, record["phase"])
+
+    def on_start(self, record: Record) -> None:
+        self._epochs = int(record.get("epochs") or 0)
+
+    def on_epoch_end(self, record: Record) -> None:
+        self._step(record["epoch"], self._epochs, f"{self.estimate.phase} epoch {record['epoch']} of {self._epochs}")
+
+    def on_iteration_end(self, scores: IterationScores) -> None:
+        what = f"{scores.method} iteration {scores.iteration} of {self.iterations}"
+        self._step(scores.iteration + 1, self.iterations + 1, what)
+
+    def on_phase_end(self, record: Record) -> None:
+        self.estimate.end(record["phase"])
+        self.show(self.estimate, f"{record['phase']} took {record['seconds']:.1f} s", at_once=True)
+
+    def _step(self, done: int, total: int, what: str) -> None:
+        self.estimate.step(done, total)
+        self.show(self.estimate, what)
+
+
+@contextlib.contextmanager
+def showing_progress(config: RunConfig) -> Iterator[RunProgress]:
+    """A listener that shows how far the run is, and how long it may still take."""
+    screen = console(to_stderr=True)
+    if not screen.is_terminal:
+        yield RunProgress(config, _Lines())
+        return
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}"),
+    )
+    with Progress(TextColumn("{task.description}"), BarColumn(), figures, console=screen, transient=True) as bar:
+        task = bar.add_task("starting", total=1.0, left="")
+
+        def show(estimate: Estimate, what: str, at_once: bool = False) -> None:
+            bar.update(task, completed=estimate.share, description=what, left=estimate.left)
+
+        yield RunProgress(config, show)
+
+
+class _Lines:
+    """A line where a phase begins or ends, and every ten seconds in between."""
+
+    def __init__(self) -> None:
+        self._last = 0.0
+
+    def __call__(self, estimate: Estimate, what: str, at_once: bool = False) -> None:
+        if at_once or time.monotonic() - self._last >= LINE_SECONDS:
+            self._last = time.monotonic()
+            left = f", {estimate.left}" if estimate.left else ""
+            say(f"{100 * estimate.share:3.0f} %  {what}{left}", to_stderr=True)

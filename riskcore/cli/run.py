@@ -1,0 +1,149 @@
+"""`run`: from data to results in one command."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+from rich.table import Table as Grid
+from rich.text import Text
+
+from riskcore.cli.console import RUNS, AsJson, Runs, console, number, percent, print_json, say
+from riskcore.errors import ConfigError
+
+if TYPE_CHECKING:
+    from riskcore.config import RunConfig
+    from riskcore.runs.records import RunRecord
+    from riskcore.runs.store import RunStore
+
+_DATA = "A folder with tableA.csv, or a csv or parquet file of pairs"
+
+
+def run(
+    source: Annotated[Path | None, typer.Option(help=f"{_DATA}: what is learned from.")] = None,
+    target: Annotated[Path | None, typer.Option(help=f"{_DATA}: what to adapt to.")] = None,
+    attribute_map: Annotated[
+        list[str] | None, typer.Option("--map", metavar="SOURCE=TARGET", help="Attributes called differently.")
+    ] = None,
+    types: Annotated[
+        list[str] | None, typer.Option("--type", metavar="ATTRIBUTE=TYPE", help="Where the inferred type is wrong.")
+    ] = None,
+    split: Annotated[str | None, typer.Option(help="Split all pairs anew, such as 2:2:6.")] = None,
+    train_fraction: Annotated[float | None, typer.Option(help="Share of the training pairs to use.")] = None,
+    validation_size: Annotated[int | None, typer.Option(help="Validation pairs to use; all unless told.")] = None,
+    matcher: Annotated[str | None, typer.Option(help="hybrid, attention, rnn, sif, ditto, external or toy.")] = None,
+    wide: Annotated[bool | None, typer.Option("--wide/--no-wide", help="Let the matcher see the metrics too.")] = None,
+    methods: Annotated[str | None, typer.Option(help="Separated by commas, such as tradition,risk,risk+.")] = None,
+    epochs: Annotated[int | None, typer.Option(help="Passes over the labelled pairs.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Rounds of adaptive training.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Every random choice follows from it.")] = None,
+    config: Annotated[Path | None, typer.Option(help="A JSON file of settings; options above win.")] = None,
+    name: Annotated[str | None, typer.Option(help="What to call the run.")] = None,
+    detach: Annotated[bool, typer.Option("--detach", help="Leave the work to a process of its own.")] = False,
+    runs: Runs = RUNS,
+    as_json: AsJson = False,
+) -> None:
+    """Train, adapt and compare; blocks until done. Ctrl-C cancels, and `runs resume` goes on from there."""
+    settings: dict[str, Any] = {
+        "source": None if source is None else str(source),
+        "target": None if target is None else str(target),
+        "attribute_map": tuple(attribute_map) if attribute_map else None,
+        "types": tuple(types) if types else None,
+        "split": split,
+        "train_fraction": train_fraction,
+        "validation_size": validation_size,
+        "methods": None if methods is None else tuple(part.strip() for part in methods.split(",") if part.strip()),
+        "seed": seed,
+    }
+    parts: dict[str, dict[str, Any]] = {
+        "matcher": {"kind": matcher, "wide": wide},
+        "tune": {"epochs": epochs},
+        "adapt": {"iterations": iterations},
+    }
+    wanted = _configured(config, settings, parts)
+    _start(wanted, name, runs, detach, as_json)
+
+
+def _configured(file: Path | None, settings: dict[str, Any], parts: dict[str, dict[str, Any]]) -> RunConfig:
+    """The settings file, if any, with the options that were given on top."""
+    base = _settings_of(file)
+    for part, fields in parts.items():
+        given = {field: value for field, value in fields.items() if value is not None}
+        settings[part] = dataclasses.replace(getattr(base, part), **given)
+    found = dataclasses.replace(base, **{field: value for field, value in settings.items() if value is not None})
+    if not found.source:
+        raise ConfigError("A run needs --source: the data it learns from.")
+    from riskcore.matchers import KINDS
+
+    if found.matcher.kind not in KINDS:
+        raise ConfigError(f"There is no matcher named {found.matcher.kind!r}. Known: {', '.join(KINDS)}.")
+    return found
+
+
+def _settings_of(file: Path | None) -> RunConfig:
+    from riskcore.config import RunConfig
+
+    if file is None:
+        return RunConfig()
+    try:
+        return RunConfig.from_json(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, TypeError, AttributeError) as error:
+        raise ConfigError(f"{file} is no file of settings: {error}.") from None
+
+
+def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_json: bool) -> None:
+    from riskcore.data.problems import visible
+    from riskcore.runs import RunStore, jobs
+    from riskcore.runs.execute import load_data
+
+    started = time.perf_counter()
+    data = load_data(config)  # bad data stops here, before anything is written
+    for notice in data[0].notices:
+        say(visible(notice), to_stderr=True)
+    store = RunStore(root)
+    record = store.create(config, name)
+    if detach:
+        jobs.start(store, record.id)
+        detached(record, as_json)
+    else:
+        work(store, record, as_json, data, time.perf_counter() - started)
+
+
+def detached(record: RunRecord, as_json: bool) -> None:
+    """Tell where the work goes on."""
+    if as_json:
+        print_json({"run": record.id, "folder": str(record.folder), "state": "waiting"})
+    else:
+        say(f"Run {record.id} goes on by itself. Watch it with: python -m riskcore runs show {record.id}")
+
+
+def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, data_seconds: float = 0.0) -> None:
+    """Work on the run here and now, and print what came out."""
+    from riskcore.cli.progress import showing_progress
+    from riskcore.runs.execute import execute
+
+    say(f"Run {record.id} in {record.folder}", to_stderr=True)
+    with showing_progress(record.config) as listener:
+        results = execute(store, record.id, data=data, data_seconds=data_seconds, listeners=[listener])
+    if as_json:
+        print_json(results)
+    else:
+        print_results(results)
+
+
+def print_results(results: dict[str, Any]) -> None:
+    """The methods side by side, and what the run took."""
+    grid = Grid("method", "F1", "precision", "recall", "labels used", box=None)
+    for method, row in results["methods"].items():
+        scores = (number(percent(row[name]), ".2f") for name in ("f1", "precision", "recall"))
+        grid.add_row(method, *scores, ", ".join(row["labels_used"]))
+    console().print(grid)
+    risk = results["risk"]
+    if risk and risk["auroc"] is not None:
+        rivals = ", ".join(f"{name} {number(value)}" for name, value in risk["rivals"].items() if value is not None)
+        say(f"finding tradition's {risk['mispredicted']:,} mistakes, AUROC: risk {number(risk['auroc'])}, {rivals}")
+    took = f"{results['seconds']['total']:.1f} s, {results['rules']:,} rules, {results['peak_rss_mb']:,.0f} MB at most"
+    say(Text(f"run {results['run']}: {took}", style="bold"))
