@@ -25,12 +25,13 @@ def introduce() -> None:
 
 def offer_sample(records: list[RunRecord]) -> None:
     running = next((r for r in records if r.name == NAME and not r.state.over), None)
-    row = st.columns([3, 7], vertical_alignment="center")
-    if row[0].button("Run the sample", type="primary", icon=":material/play_arrow:", disabled=running is not None):
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    if row.button("Run the sample", type="primary", icon=":material/play_arrow:", disabled=running is not None):
         st.session_state["sample"] = start_sample(store()).id
         st.rerun()
-    row[1].caption(
-        "Learns from a curated bibliography, adapts to a scraped one, and shows its riskiest pairs. Under a minute."
+    row.caption(
+        "Learns from a curated bibliography, adapts to a scraped one, and shows its riskiest pairs. Under a minute.",
+        width="content",
     )
     shown = running.id if running else st.session_state.get("sample")
     if shown in {record.id for record in records}:

@@ -13,7 +13,7 @@ from pages.parts.palette import VERDICTS
 from pages.parts.queue import Place, place_of, queue_csv, queue_table
 from pages.parts.run_files import page_of, rules_of
 from pages.parts.run_picker import View, pick_view
-from pages.parts.text import plural
+from pages.parts.text import literal, plural
 from riskcore.runs import PairPage, PairQuery, pair_detail
 
 
@@ -38,7 +38,9 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
         selection_mode="single-row",
         on_select=lambda: open_selected(key, ids),
         column_config={
-            "risk": st.column_config.ProgressColumn(min_value=0, max_value=1, format="%.2f", width="small"),
+            "risk": st.column_config.ProgressColumn(
+                min_value=0, max_value=1, format="%.2f", width="small", color="red"
+            ),
             "probability": st.column_config.NumberColumn(format="%.2f", width="small"),
         },
         alt=f"{len(ids)} pairs, riskiest first, with label, flip and the values of both records",
@@ -133,7 +135,7 @@ def judge(view: View, pair: str, place: Place, judged: dict) -> None:
             icon=":material/undo:",
             shortcut="Z",
             width="stretch",
-            disabled=held is None,
+            disabled=pair not in verdicts.mine(view.run.id),
             on_click=verdicts.undo,
             args=(view.run.id, pair),
         )
@@ -145,7 +147,8 @@ def judge(view: View, pair: str, place: Place, judged: dict) -> None:
             label_visibility="collapsed",
         )
         if held is not None:
-            st.caption(f"Judged {VERDICTS[held.verdict].text} on {held.at:%Y-%m-%d %H:%M} UTC.")
+            by = literal(held.who, 60) or "someone"
+            st.caption(f"Judged {VERDICTS[held.verdict].text} by {by} on {held.at:%Y-%m-%d %H:%M} UTC.")
         else:
             st.caption("Are the two records the same thing? A verdict takes you to the next pair.")
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from pages.parts.palette import FLIPPED, INK, METHOD_COLOURS, NEUTRAL, RIGHT, RISKY, WRONG
 
-HEIGHT = 210
+HEIGHT = 250
 _LINE = {"point": {"size": 45, "filled": True}, "strokeWidth": 2.5}
 
 
@@ -143,7 +143,7 @@ def _lines(
             y=alt.Y(
                 "value:Q",
                 title=title,
-                scale=alt.Scale(zero=zero, padding=8),
+                scale=alt.Scale(zero=zero) if zero else alt.Scale(zero=False, padding=8),
                 axis=_percent_axis() if percent else alt.Axis(tickCount=5),
             ),
             color=_legend("series", order, colours),
@@ -159,7 +159,7 @@ def _bars(long: pd.DataFrame, order: list[str], colours: list[str], title: str) 
         chart.encode(
             x=_iterations("iteration"),
             y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
-            color=_legend("series", order, colours),
+            color=_legend("series", order, colours, "square"),
             tooltip=["iteration:Q", "series:N", alt.Tooltip("value:Q", format=",.0f")],
         )
     )
@@ -173,8 +173,8 @@ def _padded() -> alt.Scale:
     return alt.Scale(nice=False, padding=14)
 
 
-def _legend(field: str, order: list[str], colours: list[str]) -> alt.Color:
-    legend = alt.Legend(orient="top", title=None, symbolType="stroke", labelLimit=260, columns=4)
+def _legend(field: str, order: list[str], colours: list[str], symbol: str = "stroke") -> alt.Color:
+    legend = alt.Legend(orient="top", title=None, symbolType=symbol, labelLimit=260, columns=4, offset=4)
     return alt.Color(f"{field}:N", sort=order, legend=legend, scale=_scale(order, colours))
 
 

@@ -24,15 +24,19 @@ SORTS = {
     "row": "in the order of the data",
 }
 _LONGEST_SEARCH = 200
+_ANSWERS_HELP = "This target has labels. They were given to no method; here they can be used to look back."
 
 
 def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> PairQuery:
     """Draw the filters; returns the first page of what they ask for."""
-    first = st.columns([2, 2, 2, 3])
+    has_truth = view.folder.has_truth
+    first = st.columns([2, 2, 2, 2, 3] if has_truth else [2, 2, 2, 3])
     first[0].selectbox("Label", list(LABELS), help=WORDS["match"], **_bound("label"))
     first[1].selectbox("Flip", FLIPS, help=f"{WORDS['flipped']} {WORDS['flipped back']}", **_bound("flip"))
     first[2].selectbox("Verdict", list(VERDICTS), help=WORDS["verdict"], **_bound("verdict"))
-    first[3].text_input(
+    if has_truth:
+        first[3].selectbox("Benchmark says", list(ANSWERS), help=_ANSWERS_HELP, **_bound("answer"))
+    first[-1].text_input(
         "Search in records", max_chars=_LONGEST_SEARCH, placeholder="part of a value or a pair's id", **_bound("text")
     )
     second = st.columns([3, 2, 2, 2])
@@ -46,20 +50,7 @@ def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> Pai
     second[1].selectbox("Attribute", [ANY, *attributes], format_func=lambda n: short(n, 60), **_bound("attribute"))
     second[2].slider("Risk", 0.0, 1.0, (0.0, 1.0), 0.01, help=WORDS["risk"], **_bound("risk"))
     second[3].selectbox("Order", list(SORTS), format_func=SORTS.__getitem__, **_bound("sort"))
-    if view.folder.has_truth:
-        _answers()
     return _query(view)
-
-
-def _answers() -> None:
-    st.segmented_control(
-        "Answer of the benchmark",
-        list(ANSWERS),
-        default=ANY,
-        required=True,
-        help="This target has labels. They were given to no method; here they can be used to look back.",
-        **_bound("answer"),
-    )
 
 
 def _bound(key: str) -> dict[str, object]:

@@ -10,6 +10,7 @@ import html
 import pandas as pd
 import streamlit as st
 
+from pages.parts.callbacks import guarded
 from pages.parts.charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
 from pages.parts.estimate import STEP_WORDS, Sizes, Standing, standing, steps_of
 from pages.parts.glossary import WORDS
@@ -17,7 +18,7 @@ from pages.parts.navigation import SCREENS
 from pages.parts.palette import INK, MATCH, NEUTRAL
 from pages.parts.run_files import summary_of
 from pages.parts.run_picker import STATES, store
-from pages.parts.text import duration, percent, plural
+from pages.parts.text import duration, number, percent, plural
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
 
 TICK_SECONDS = 1.5
@@ -68,14 +69,14 @@ def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
     ]
     if has_truth:
         auroc = "How well errors are found"
-        words = "AUROC of risk and of the matcher's confidence by iteration"
+        words = _auroc_words(history)
         charts.append((auroc, auroc_chart(history), "target, for scoring only", WORDS["auroc"], words))
     columns = st.columns(2, gap="medium")
     for place, (title, chart, used, help_text, words) in enumerate(charts):
         with columns[place % 2]:
-            st.markdown(f"**{title}** · labels used: {used}", help=help_text)
+            st.markdown(f"**{title}**", help=help_text)
             st.altair_chart(chart, width="stretch", alt=words)
-            st.caption(words)
+            st.caption(f"{words} Labels used: {used}.")
 
 
 def _f1_words(history: pd.DataFrame) -> str:
@@ -90,6 +91,11 @@ def _risk_words(history: pd.DataFrame) -> str:
     return f"From {history['mean_risk'].iloc[0]:.3f} to {history['mean_risk'].iloc[-1]:.3f}."
 
 
+def _auroc_words(history: pd.DataFrame) -> str:
+    last = history.iloc[-1]
+    return f"AUROC now: {number(last['auroc_risk'], 3)} by risk, {number(last['auroc_confidence'], 3)} by confidence."
+
+
 def _flip_words(history: pd.DataFrame) -> str:
     last = history.iloc[-1]
     if pd.notna(last["fixed"]):
@@ -99,12 +105,12 @@ def _flip_words(history: pd.DataFrame) -> str:
 
 def _state(record: RunRecord, stand: Standing) -> None:
     word, icon, colour = STATES[record.state]
-    row = st.columns([2, 3, 3], vertical_alignment="center")
-    row[0].badge("stopping …" if record.cancelling else word, icon=icon, color=colour)
-    row[1].markdown(f"worked for **{duration(record.seconds)}**")
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    row.badge("stopping …" if record.cancelling else word, icon=icon, color=colour)
+    row.markdown(f"worked for **{duration(record.seconds)}**", width="content")
     if record.state is RunState.RUNNING:
         left = "estimating the time left …" if stand.left is None else f"about **{duration(stand.left)}** left"
-        row[2].markdown(left)
+        row.markdown(left, width="content")
         st.progress(stand.share, text=STEP_WORDS.get(stand.current or "", "Starting"))
     elif record.state is RunState.WAITING:
         st.progress(0.0, text="Waiting for its worker to load")
@@ -134,27 +140,29 @@ def _steps(record: RunRecord, stand: Standing) -> None:
 
 
 def _buttons(record: RunRecord, key: str) -> None:
-    row = st.columns([2, 2, 2, 4])
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     if not record.state.over:
-        row[0].button(
+        row.button(
             "Cancel",
             icon=":material/cancel:",
             key=f"{key} cancel",
             disabled=record.cancelling,
-            on_click=lambda: cancel(store(), record.id),
+            on_click=guarded(cancel),
+            args=(store(), record.id),
         )
     elif record.state.resumable:
-        row[0].button(
+        row.button(
             "Resume",
             icon=":material/play_arrow:",
             key=f"{key} resume",
             type="primary",
-            on_click=lambda: resume(store(), record.id),
+            on_click=guarded(resume),
+            args=(store(), record.id),
         )
     if RunFolder(record.folder).ready:
-        with row[1]:
+        with row:
             link("pairs", "Top-risk pairs", record)
-        with row[2]:
+            link("rules", "Rules", record)
             link("compare", "Compare", record)
 
 

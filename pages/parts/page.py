@@ -9,6 +9,7 @@ from contextlib import contextmanager
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
+from pages.parts.callbacks import kept_error
 from pages.parts.navigation import SCREENS, ensure_declared
 from riskcore.errors import DataFormatError, RiskcoreError
 
@@ -26,6 +27,8 @@ def open_page(name: str, lead: str = "") -> Iterator[None]:
     if lead:
         st.caption(lead)
     try:
+        if error := kept_error():
+            show_error(error)
         yield
     except (RerunException, StopException):
         raise

@@ -21,7 +21,9 @@ def risk_chart(mu: float, sigma: float, label: int, confidence: float, probabili
     area = base.mark_area(opacity=0.16, color=NEUTRAL).encode(x=x, y=y)
     line = base.mark_line(strokeWidth=2, color=NEUTRAL).encode(x=x, y=y)
     risky = base.transform_filter(alt.datum.risky).mark_area(opacity=0.45, color=RISKY.colour).encode(x=x, y=y)
-    return (area + risky + line + _markers(label, edge, probability)).properties(height=190)
+    span = pd.DataFrame({"x": [edge], "x2": [1.0 if label else 0.0], "density": [1.12]})
+    width = alt.Chart(span).mark_rule(strokeWidth=5, color=RISKY.colour, opacity=0.8).encode(x=x, x2="x2:Q", y=y)
+    return (area + risky + line + width + _markers(label, edge, probability)).properties(height=230)
 
 
 def _curve(mu: float, sigma: float, label: int, confidence: float) -> tuple[pd.DataFrame, float]:
@@ -42,8 +44,6 @@ def _markers(label: int, edge: float, probability: float) -> alt.Chart:
         {
             "x": [probability, 0.5, edge],
             "words": ["matcher", "match from here", "value at risk"],
-            "y": [1.13, 1.13, 1.30],
-            "align": ["left" if probability < 0.6 else "right"] * 3,
         }
     )
     colours = alt.Scale(domain=list(rows["words"]), range=[of_label(label).colour, NEUTRAL, RISKY.colour])
@@ -85,7 +85,7 @@ def history_chart(history: pd.DataFrame) -> alt.Chart:
         .encode(x=x, y=y, color=colour, strokeDash=alt.StrokeDash("series:N", sort=order, legend=None), tooltip=tip)
     )
     half = alt.Chart(pd.DataFrame({"value": [0.5]})).mark_rule(strokeDash=[3, 4], color=NEUTRAL).encode(y="value:Q")
-    return (half + lines + _flip_marks(rows, x)).properties(height=190)
+    return (half + lines + _flip_marks(rows, x)).properties(height=230)
 
 
 def _flip_marks(rows: pd.DataFrame, x: alt.X) -> alt.Chart:

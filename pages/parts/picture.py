@@ -1,44 +1,32 @@
-"""The one picture of the Overview: from labelled source to audited target. Drawn in the text's own colour."""
+"""The one picture of the Overview: from labelled source to audited target, in boxes that follow the theme."""
 
 from pages.parts.palette import FLIPPED, INK, MATCH, RISKY
 
-_BOX = (
-    '<rect x="{x}" y="18" width="170" height="92" rx="10" fill="{tone}" fill-opacity="0.09" stroke="{tone}" '
-    'stroke-opacity="0.55" stroke-width="1.5"/>'
-    '<text x="{mid}" y="47" text-anchor="middle" font-size="15" font-weight="650" fill="currentColor">{title}</text>'
-    '<text x="{mid}" y="71" text-anchor="middle" font-size="12.5" fill="currentColor" opacity="0.78">{one}</text>'
-    '<text x="{mid}" y="90" text-anchor="middle" font-size="12.5" fill="currentColor" opacity="0.78">{two}</text>'
-)
-_ARROW = (
-    '<path d="M {a} 64 H {b}" stroke="currentColor" stroke-opacity="0.5" stroke-width="1.6" fill="none"/>'
-    '<path d="M {b} 64 l -7 -4 v 8 z" fill="currentColor" fill-opacity="0.6"/>'
-)
+_STYLE = """<style>
+.rc-flow{display:flex;flex-wrap:wrap;gap:.5rem;align-items:stretch;margin:.4rem 0 .2rem;line-height:1.4}
+.rc-stage{flex:1 1 8.5rem;border-radius:10px;padding:.7rem .85rem;position:relative;
+ background:color-mix(in srgb,var(--tone) 9%,transparent);
+ border:1px solid color-mix(in srgb,var(--tone) 45%,transparent)}
+.rc-stage b{display:block;margin-bottom:.2rem}
+.rc-stage span{font-size:.85rem;opacity:.8}
+.rc-arrow{align-self:center;opacity:.55;font-size:1.15rem}
+.rc-loop{text-align:center;font-size:.82rem;opacity:.7;margin:.1rem 0 .6rem}
+</style>"""
 _STAGES = (
-    (INK, "1 · Learn", "train a matcher", "on labelled source"),
-    (MATCH.colour, "2 · Find rules", "year differs → unmatch", "right on the source"),
-    (RISKY.colour, "3 · Measure risk", "rules against matcher", "on the unlabelled target"),
-    (FLIPPED.colour, "4 · Repair", "fine-tune by risk,", "labels flip ⇄"),
-    (INK, "5 · Audit", "riskiest pairs first,", "each with its reasons"),
+    (INK, "1 · Learn", "train a matcher on the labelled source"),
+    (MATCH.colour, "2 · Find rules", "“year differs → unmatch”: right on the source"),
+    (RISKY.colour, "3 · Measure risk", "rules against matcher, on the unlabelled target"),
+    (FLIPPED.colour, "4 · Repair", "fine-tune by risk; wrong labels flip ⇄"),
+    (INK, "5 · Audit", "riskiest pairs first, each with its reasons"),
 )
 
 
-def _drawing() -> str:
-    parts = []
-    for place, (tone, title, one, two) in enumerate(_STAGES):
-        x = 8 + place * 202
-        parts.append(_BOX.format(x=x, mid=x + 85, tone=tone, title=title, one=one, two=two))
-        if place:
-            parts.append(_ARROW.format(a=x - 30, b=x - 3))
-    loop = (
-        '<path d="M 699 112 C 699 146, 497 146, 497 114" stroke="currentColor" stroke-opacity="0.5" '
-        'stroke-width="1.6" fill="none" stroke-dasharray="4 4"/>'
-        '<path d="M 497 112 l -4 8 h 8 z" fill="currentColor" fill-opacity="0.6"/>'
-        '<text x="598" y="156" text-anchor="middle" font-size="12" fill="currentColor" opacity="0.7">iterate</text>'
-    )
-    return "".join(parts) + loop
+def _stage(tone: str, title: str, words: str) -> str:
+    return f'<div class="rc-stage" style="--tone:{tone}"><b>{title}</b><span>{words}</span></div>'
 
 
 PICTURE = (
-    '<svg viewBox="0 0 1000 162" width="100%" style="max-width:1080px;display:block" role="img" '
-    'aria-label="Learn on the source, find rules, measure risk on the target, repair, audit">' + _drawing() + "</svg>"
+    f'{_STYLE}<div class="rc-flow" role="img" aria-label="Learn, find rules, measure risk, repair, audit">'
+    + '<span class="rc-arrow">→</span>'.join(_stage(*stage) for stage in _STAGES)
+    + '</div><div class="rc-loop">↺ steps 3 and 4 repeat, iteration by iteration</div>'
 )

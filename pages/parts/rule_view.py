@@ -21,7 +21,7 @@ STYLE = """<style>
 .rc-text{font-weight:600;overflow-wrap:anywhere;unicode-bidi:isolate}
 .rc-says{color:var(--tone);white-space:nowrap;font-weight:600}
 .rc-facts{font-size:.82rem;opacity:.75;margin-top:.15rem}
-.rc-cond{display:grid;grid-template-columns:minmax(8rem,15rem) 1fr 8.5rem;gap:.8rem;align-items:center;
+.rc-cond{display:grid;grid-template-columns:minmax(6rem,11rem) 1fr 7.5rem;gap:.8rem;align-items:center;
  font-size:.85rem;margin-top:.4rem}
 .rc-track{position:relative;height:10px;border-radius:5px;background:color-mix(in srgb,currentColor 10%,transparent)}
 .rc-fires{position:absolute;top:0;bottom:0;border-radius:5px;background:color-mix(in srgb,var(--tone) 30%,transparent)}

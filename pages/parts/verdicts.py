@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.callbacks import guarded
 from pages.parts.page import who
 from pages.parts.palette import VERDICTS
 from pages.parts.run_picker import store
-
-try:
-    from riskcore.audit import Verdict, VerdictLog
-except ImportError:
-    Verdict = VerdictLog = None
+from riskcore.audit import Verdict, VerdictLog
 
 
 def log() -> VerdictLog:
@@ -19,10 +16,16 @@ def log() -> VerdictLog:
 
 
 def current(run: str) -> dict[str, Verdict]:
-    """The verdict that holds for each judged pair."""
-    return log().current(run) if VerdictLog else {}
+    """The verdict that holds for each judged pair, whoever gave it."""
+    return log().current(run)
 
 
+def mine(run: str) -> dict[str, Verdict]:
+    """The verdicts of this person."""
+    return log().current(run, who())
+
+
+@guarded
 def give(run: str, pair: str, verdict: str, go_to: str | None) -> None:
     """Add a verdict with the note that stands in the note field, then go on to the next pair."""
     note = str(st.session_state.get(note_key(run, pair)) or "")
@@ -32,6 +35,7 @@ def give(run: str, pair: str, verdict: str, go_to: str | None) -> None:
         st.query_params["pair"] = go_to
 
 
+@guarded
 def undo(run: str, pair: str) -> None:
     """Withdraw the pair's verdict; the withdrawal is added, nothing is erased."""
     log().undo(run, pair, who=who())
