@@ -93,7 +93,12 @@ class RuleConfig(Config):
 
     depth: int = setting(2, "conditions in a rule; 3 finds more rules than people read", 1, 4)
     min_support: int = setting(5, "pairs a rule must fire on: fewer is anecdote", 1)
-    match_impurity: float = setting(0.1, "Gini a match side must stay under to be a rule", 0, 0.5)
+    match_impurity: float = setting(
+        0.3,
+        "Gini a match side must stay under: matches are rare, and the published 0.1 left targets without match rules",
+        0,
+        0.5,
+    )
     unmatch_impurity: float = setting(0.1, "Gini an unmatch side must stay under to be a rule", 0, 0.5)
     class_weight: float = setting(1000.0, "weight of the class that a cut must not let slip through", 1)
 
@@ -186,8 +191,12 @@ class AdaptConfig(Config):
     iterations: int = setting(10, "rounds of predict, refit the risk model, one pass over the target", 0, 1_000)
     rate: float | None = setting(None, "Adam's rate of the risk phase; none is the matcher's own", 1e-8, 1)
     folds: int = setting(
-        5, "validation pairs join the pass without their labels, their risk from models of other folds", 2
+        2, "validation pairs join the pass without their labels, their risk from models of other folds", 2
     )
+    beyond_iterations: int = setting(4, "risk+: passes towards the jury's verdicts; more gained nothing", 0, 1_000)
+    source_worth: float = setting(20.0, "risk+: a rule's record on the source counts as this many pairs", 0)
+    witness_folds: int = setting(5, "risk+: folds in which witnesses are fitted and asked", 2)
+    witness_trees: int = setting(100, "risk+: trees of a witness forest: a jury needs no finer grain", 1)
 
 
 @dataclasses.dataclass(frozen=True)

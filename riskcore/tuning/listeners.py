@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from riskcore.tuning.evidence import Evidence
     from riskcore.tuning.records import IterationScores, MethodResult
 
 Record = dict[str, Any]
@@ -34,6 +35,9 @@ class Listener:
 
     def on_phase_end(self, record: Record) -> None:
         """A phase is over: `phase`, `seconds`."""
+
+    def on_evidence(self, evidence: Evidence) -> None:
+        """Metrics and rules are ready."""
 
     def on_iteration_end(self, scores: IterationScores) -> None:
         """One iteration of adaptive training over all target pairs."""

@@ -1,0 +1,143 @@
+"""Algorithm 1: fine-tune a matcher on a target it has no labels for, by minimising the risk of its own predictions.
+
+    repeat:
+        predict the validation and the target pairs;
+        fit the risk model on the validation pairs: which predictions of this matcher are wrong?
+        score the target pairs: VaR+ if labelled match, VaR- if labelled unmatch;
+        one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
+    keep the iteration with the best validation F1, the starting model included.
+
+The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the
+other folds: fine-tuning on the target alone teaches the matcher the target pairs themselves, and a selection on
+pairs it was never shown would not see that. No label of the target is at hand here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskcore.config import RunConfig
+from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
+from riskcore.risk import RiskModel, RiskScores
+from riskcore.risk.ranking import FitResult, fit_risk_model
+from riskcore.tuning.checkpoint import Checkpoint, Progress
+from riskcore.tuning.evidence import Evidence, Part
+from riskcore.tuning.folds import folds_of
+from riskcore.tuning.listeners import Listener, Record, notify
+from riskcore.tuning.records import IterationScores
+from riskcore.tuning.tradition import epoch_seed, validation_scores
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Adapted:
+    """The history of adaptive training, one row per iteration, and the iteration kept."""
+
+    rows: tuple[Record, ...]
+    best: int
+
+
+def adapt(
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener] = (),
+    checkpoint: Checkpoint | None = None,
+    should_stop: ShouldStop = never,
+) -> Adapted:
+    """Run Algorithm 1 from the matcher as it is; leave it at its best iteration."""
+    state = _State.resume(matcher, checkpoint, config.to_json())
+    for iteration in range(len(state.rows), config.adapt.iterations + 1):
+        started = time.perf_counter()
+        if iteration:
+            _one_pass(matcher, evidence, state, config, iteration, should_stop)
+        probability = matcher.predict_proba(evidence.target.examples)
+        validated = matcher.predict_proba(evidence.validation.examples)
+        fit = _fit(evidence.prior, evidence.validation, validated, config)
+        scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
+        row = _row(iteration, scores, fit, evidence, validated, state.arrays.get("label", scores.label))
+        state.advance(matcher, scores, validated, {**row, "seconds": time.perf_counter() - started})
+        notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, state.rows[-1]))
+        if checkpoint is not None:
+            checkpoint.write(state.progress(matcher), state.made_from)
+    matcher.restore(state.best)
+    return Adapted(tuple(state.rows), best_iteration(state.rows))
+
+
+def best_iteration(rows: Sequence[Record]) -> int:
+    """Highest validation F1, the earliest of equals; without validation pairs the last."""
+    scored = [(row["validation_f1"], -row["iteration"]) for row in rows if row["validation_f1"] is not None]
+    return -max(scored)[1] if scored else len(rows) - 1
+
+
+def _one_pass(
+    matcher: Matcher, evidence: Evidence, state: _State, config: RunConfig, iteration: int, should_stop: ShouldStop
+) -> None:
+    """One pass over target and validation pairs with the risk loss; VaR is held constant."""
+    target = TuningSet(evidence.target.examples, 1 - state.arrays["var_match"], 1 - state.arrays["var_unmatch"])
+    sets = [target, *_cross_fitted(evidence, state.arrays["validated"], config)]
+    seed = epoch_seed(config.seed, 10_000 + iteration)
+    matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
+
+
+def _cross_fitted(evidence: Evidence, validated: np.ndarray, config: RunConfig) -> list[TuningSet]:
+    """The validation pairs as unlabelled ones: each fold's risk from a model that saw the other folds only."""
+    part, sets = evidence.validation, []
+    for fold in folds_of(part.labels, config.adapt.folds, config.seed):
+        rest = np.setdiff1d(np.arange(len(part)), fold)
+        fit = fit_risk_model(evidence.prior, part.fired[rest], validated[rest], part.labels[rest], config.risk)
+        scores = fit.model.score(validated[fold], part.fired[fold], config=config.risk)
+        sets.append(TuningSet(part.examples.take(fold), 1 - scores.var_match, 1 - scores.var_unmatch))
+    return sets
+
+
+def _fit(prior: RiskModel, part: Part, validated: np.ndarray, config: RunConfig) -> FitResult:
+    return fit_risk_model(prior, part.fired, validated, part.labels, config.risk, config.seed)
+
+
+def _row(
+    iteration: int, scores: RiskScores, fit: FitResult, evidence: Evidence, validated: np.ndarray, before: np.ndarray
+) -> Record:
+    """What one iteration did, told without the target's labels."""
+    known = len(validated) > 0
+    return {
+        "iteration": iteration,
+        "validation_f1": validation_scores(evidence.validation.labels, validated)[0] if known else None,
+        "flips": int((scores.label != before).sum()),
+        "match_rate": float(scores.label.mean()),
+        "mean_risk": float(scores.risk.mean()),
+        "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
+        "lacked": list(fit.lacked),
+    }
+
+
+@dataclasses.dataclass(eq=False)
+class _State:
+    """Where the loop stands: enough to go on after a kill as if nothing had happened."""
+
+    rows: list[Record]
+    arrays: Arrays  # of the last iteration: validated, label, var_match, var_unmatch
+    best: Arrays
+    made_from: str
+
+    @classmethod
+    def resume(cls, matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> _State:
+        progress = checkpoint.read(made_from) if checkpoint is not None else None
+        if progress is None:
+            return cls([], {}, {}, made_from)
+        matcher.restore(progress.groups["last"])
+        return cls(progress.facts["rows"], progress.groups["arrays"], progress.groups["best"], made_from)
+
+    def advance(self, matcher: Matcher, scores: RiskScores, validated: np.ndarray, row: Record) -> None:
+        self.rows.append(row)
+        self.arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
+        self.arrays["validated"] = validated
+        if best_iteration(self.rows) == row["iteration"]:
+            self.best = matcher.snapshot()
+
+    def progress(self, matcher: Matcher) -> Progress:
+        groups = {"last": matcher.snapshot(moments=True), "best": self.best, "arrays": self.arrays}
+        return Progress(groups, {"rows": self.rows})

@@ -1,0 +1,217 @@
+"""Risk+: adaptive training that combines evidence instead of overruling the stronger by the weaker.
+
+    hear the witnesses (rules, forests), each cross-fitted on the validation pairs;
+    repeat:
+        the matcher answers for validation and target;
+        a jury weighs matcher and witnesses on the validation pairs and gives every pair a probability;
+        the risk model, its rule means updated by the validation pairs, ranks the jury's verdicts;
+        one pass of the matcher towards the jury's verdicts, on target and validation pairs alike;
+    keep the round whose verdicts explain held-out validation labels best; the starting matcher is a candidate.
+
+The validation pairs' own labels reach neither the witnesses asked about them nor the matcher: it is taught their
+cross-fitted verdicts. So what is selected on them is honest. No label of the target is at hand here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+
+import numpy as np
+
+from riskcore.config import RunConfig
+from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
+from riskcore.risk import RiskScores
+from riskcore.risk.ranking import FitResult, fit_risk_model
+from riskcore.tuning.checkpoint import Checkpoint, Progress
+from riskcore.tuning.evidence import Evidence, Part
+from riskcore.tuning.folds import folds_of
+from riskcore.tuning.jury import Jury, appoint
+from riskcore.tuning.listeners import Listener, Record, notify
+from riskcore.tuning.records import IterationScores, MethodResult
+from riskcore.tuning.tradition import epoch_seed, validation_scores
+from riskcore.tuning.witnesses import Witnesses, hear, log_odds, posterior_means
+
+LABELS_USED = ("source", "validation")
+
+
+def go_beyond(
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener] = (),
+    checkpoint: Checkpoint | None = None,
+    should_stop: ShouldStop = never,
+) -> MethodResult:
+    """Run risk+ from the matcher as it is; the answer is the jury's, or the matcher's where no jury can be had."""
+    labels = evidence.validation.labels
+    if len(set(labels.tolist())) < 2:
+        return _matcher_alone(matcher, evidence)
+    court = _Court(evidence, matcher, config)
+    rounds = config.adapt.beyond_iterations if matcher.trainable else 0
+    state = _State.resume(matcher, checkpoint, config.to_json())
+    for iteration in range(len(state.rows), rounds + 1):
+        started = time.perf_counter()
+        if iteration:
+            state.teach(matcher, evidence, config, iteration, should_stop)
+        sitting = court.sit(matcher)
+        row = {**sitting.row(iteration, evidence, state.label), "seconds": time.perf_counter() - started}
+        state.advance(matcher, sitting, row)
+        notify(
+            listeners, "on_iteration_end", IterationScores("risk+", iteration, sitting.scores, sitting.fit.model, row)
+        )
+        if checkpoint is not None:
+            checkpoint.write(state.progress(matcher), state.made_from)
+    return state.answer(matcher, court)
+
+
+def _matcher_alone(matcher: Matcher, evidence: Evidence) -> MethodResult:
+    """Without validation labels of both classes there is nothing to weigh witnesses by."""
+    unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
+    lacked = "no validation pairs of both classes: the matcher is left as it was"
+    return MethodResult(
+        "risk+", matcher.predict_proba(evidence.target.examples), unseen, LABELS_USED, {"lacked": [lacked]}
+    )
+
+
+class _Court:
+    """The witnesses, heard once: cross-fitted for the validation pairs, fitted on all of them for any others."""
+
+    def __init__(self, evidence: Evidence, matcher: Matcher, config: RunConfig) -> None:
+        self.evidence, self.config = evidence, config
+        validation = evidence.validation
+        answers = matcher.predict_proba(validation.examples)
+        matcher_answers = matcher.predict_proba(evidence.target.examples)
+        self.folds = folds_of(validation.labels, config.adapt.witness_folds, config.seed)
+        self.rests = [np.setdiff1d(np.arange(len(validation)), fold) for fold in self.folds]
+        trees = config.adapt.witness_trees
+        said = None
+        for fold, rest in zip(self.folds, self.rests, strict=True):
+            part = _rows(validation, fold)
+            testimony = hear(evidence, rest, answers, config, trees).testify(part, answers[fold])
+            said = np.zeros((len(validation), testimony.shape[1])) if said is None else said
+            said[fold] = testimony
+        assert said is not None
+        self.said = said
+        self.all: Witnesses = hear(evidence, np.arange(len(validation)), answers, config, trees)
+        self.target = self.all.testify(evidence.target, matcher_answers)
+
+    def sit(self, matcher: Matcher) -> _Sitting:
+        """Ask the matcher, weigh all, judge every pair."""
+        evidence, config = self.evidence, self.config
+        validated = matcher.predict_proba(evidence.validation.examples)
+        probability = matcher.predict_proba(evidence.target.examples)
+        said = np.column_stack([log_odds(validated), self.said])
+        labels = evidence.validation.labels
+        jury = appoint(said, labels, config.seed)
+        held_out = self._held_out(said, labels)
+        verdicts = jury.verdict(np.column_stack([log_odds(probability), self.target]))
+        prior = posterior_means(evidence, evidence.validation.fired, labels, config.adapt.source_worth)
+        fit = fit_risk_model(prior, evidence.validation.fired, held_out, labels, config.risk, config.seed)
+        scores = fit.model.score(verdicts, evidence.target.fired, config=config.risk)
+        return _Sitting(jury, scores, fit, held_out, validated)
+
+    def _held_out(self, said: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The jury's verdict on each validation pair, from a jury that did not see its label."""
+        verdicts = np.zeros(len(labels))
+        for fold, rest in zip(self.folds, self.rests, strict=True):
+            verdicts[fold] = appoint(said[rest], labels[rest], self.config.seed).verdict(said[fold])
+        return verdicts
+
+    def judge(self, jury: Jury, part: Part, probability: np.ndarray) -> np.ndarray:
+        return jury.verdict(np.column_stack([log_odds(probability), self.all.testify(part, probability)]))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Sitting:
+    """One round's verdicts on target pairs, and the held-out ones on validation pairs."""
+
+    jury: Jury
+    scores: RiskScores
+    fit: FitResult
+    held_out: np.ndarray
+    validated: np.ndarray  # the matcher's own answers for the validation pairs
+
+    def row(self, iteration: int, evidence: Evidence, before: np.ndarray | None) -> Record:
+        """What the round did, told without the target's labels."""
+        labels, scores = evidence.validation.labels, self.scores
+        f1, loss = validation_scores(labels, self.held_out)
+        return {
+            "iteration": iteration,
+            "validation_f1": f1,
+            "validation_loss": loss,
+            "matcher_validation_f1": validation_scores(labels, self.validated)[0],
+            "flips": 0 if before is None else int((scores.label != before).sum()),
+            "match_rate": float(scores.label.mean()),
+            "mean_risk": float(scores.risk.mean()),
+            "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
+            "leader": self.jury.leader,
+            "lacked": list(self.fit.lacked),
+        }
+
+
+def _rows(part: Part, rows: np.ndarray) -> Part:
+    metrics = dataclasses.replace(part.metrics, values=part.metrics.values[rows])
+    return Part(part.examples.take(rows), metrics, part.rules)
+
+
+def best_round(rows: Sequence[Record]) -> int:
+    """The round whose held-out verdicts fit the validation labels best, the earliest of equals."""
+    return int(min(rows, key=lambda row: (row["validation_loss"], row["iteration"]))["iteration"])
+
+
+@dataclasses.dataclass(eq=False)
+class _State:
+    """Where the rounds stand: enough to go on after a kill as if nothing had happened."""
+
+    rows: list[Record]
+    arrays: Arrays  # of the last round: label, verdicts, held_out
+    best: Arrays  # the matcher's weights in the best round
+    made_from: str
+
+    @classmethod
+    def resume(cls, matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> _State:
+        progress = checkpoint.read(made_from) if checkpoint is not None else None
+        if progress is None:
+            return cls([], {}, {}, made_from)
+        matcher.restore(progress.groups["last"])
+        return cls(progress.facts["rows"], progress.groups["arrays"], progress.groups["best"], made_from)
+
+    @property
+    def label(self) -> np.ndarray | None:
+        return self.arrays.get("label")
+
+    def teach(
+        self, matcher: Matcher, evidence: Evidence, config: RunConfig, iteration: int, should_stop: ShouldStop
+    ) -> None:
+        """One pass towards the last verdicts: the jury's for the target, held-out ones for the validation pairs."""
+        verdicts, held_out = self.arrays["verdicts"], self.arrays["held_out"]
+        sets = [
+            TuningSet(evidence.target.examples, verdicts, 1 - verdicts),
+            TuningSet(evidence.validation.examples, held_out, 1 - held_out),
+        ]
+        seed = epoch_seed(config.seed, 40_000 + iteration)
+        matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
+
+    def advance(self, matcher: Matcher, sitting: _Sitting, row: Record) -> None:
+        self.rows.append(row)
+        scores = sitting.scores
+        self.arrays = {"label": scores.label, "verdicts": scores.probability, "held_out": sitting.held_out}
+        if best_round(self.rows) == row["iteration"]:
+            self.best = matcher.snapshot()
+
+    def progress(self, matcher: Matcher) -> Progress:
+        groups = {"last": matcher.snapshot(moments=True), "best": self.best, "arrays": self.arrays}
+        return Progress(groups, {"rows": self.rows})
+
+    def answer(self, matcher: Matcher, court: _Court) -> MethodResult:
+        """The best round's verdicts on target and unseen pairs."""
+        matcher.restore(self.best)
+        sitting, unseen = court.sit(matcher), court.evidence.unseen
+        probability = None
+        if unseen is not None:
+            probability = court.judge(sitting.jury, unseen, matcher.predict_proba(unseen.examples))
+        best = best_round(self.rows)
+        record = {"best_iteration": best, "validation_f1": self.rows[best]["validation_f1"], "rows": self.rows}
+        return MethodResult("risk+", sitting.scores.probability, probability, LABELS_USED, record)

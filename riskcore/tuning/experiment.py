@@ -1,0 +1,177 @@
+"""A whole run, from workload to results: metrics, rules, then each method in turn, telling listeners all the way.
+
+Every method that adapts starts from the same trained matcher. With `checkpoints`, whatever is finished is read
+back and whatever was cut off goes on, to the same bits as an undisturbed run.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from riskcore.config import METHODS, RunConfig
+from riskcore.data.pairs import Pairs
+from riskcore.data.workload import Workload
+from riskcore.matchers import create
+from riskcore.matchers.base import Arrays, Matcher, ShouldStop, never
+from riskcore.tuning.adaptive import adapt
+from riskcore.tuning.beyond import go_beyond
+from riskcore.tuning.checkpoint import Checkpoint, Progress
+from riskcore.tuning.evidence import Evidence, gather
+from riskcore.tuning.forest import forest_proba, train_forest
+from riskcore.tuning.listeners import Listener, notify
+from riskcore.tuning.records import MethodResult
+from riskcore.tuning.supervised import fine_tune_on_validation
+from riskcore.tuning.tradition import validation_scores
+
+
+def run_experiment(
+    workload: Workload,
+    config: RunConfig,
+    listeners: Sequence[Listener] = (),
+    *,
+    checkpoints: Path | None = None,
+    unseen: Pairs | None = None,
+    should_stop: ShouldStop = never,
+) -> dict[str, MethodResult]:
+    """Run every method of the config on the workload, going on from `checkpoints` where a killed run left them.
+
+    `unseen` are target pairs that no method learns from; each method scores them at the end.
+    """
+    run = _Run(workload, config, listeners, checkpoints, should_stop)
+    run.evidence = run.phase("evidence", lambda: gather(workload, config, listeners, unseen))
+    notify(listeners, "on_evidence", run.evidence)
+    wanted = ["tradition", *(method for method in METHODS if method in config.methods and method != "tradition")]
+    return {method: run.method(method) for method in wanted}
+
+
+class _Run:
+    """What the methods share: evidence, the trained matcher's weights, where to keep what is done."""
+
+    evidence: Evidence
+
+    def __init__(
+        self,
+        workload: Workload,
+        config: RunConfig,
+        listeners: Sequence[Listener],
+        folder: Path | None,
+        should_stop: ShouldStop,
+    ) -> None:
+        self.workload, self.config, self.listeners = workload, config, listeners
+        self.folder, self.should_stop = folder, should_stop
+        self.made_from = config.to_json() + workload.fingerprint
+        self.trained: Arrays = {}
+
+    def phase(self, name: str, work: Callable[[], Any]) -> Any:
+        """Do a part of the run, telling when it begins and how long it took."""
+        started = time.perf_counter()
+        notify(self.listeners, "on_phase_start", {"phase": name})
+        result = work()
+        notify(self.listeners, "on_phase_end", {"phase": name, "seconds": time.perf_counter() - started})
+        return result
+
+    def method(self, name: str) -> MethodResult:
+        """A method's answer: read back if it was finished before, worked out otherwise."""
+        done = self._checkpoint(f"{name}-done")
+        progress = done.read(self.made_from) if done else None
+        if progress is None:
+            result, learned = self.phase(name, getattr(self, "_" + name.replace("+", "_plus")))
+            if done:
+                done.write(Progress({"answer": _arrays(result), "learned": learned}, _facts(result)), self.made_from)
+        else:
+            result, learned = _result(name, progress), dict(progress.groups["learned"])
+        if name == "tradition":
+            self.trained = learned
+        notify(self.listeners, "on_method_end", result)
+        return result
+
+    def _tradition(self) -> tuple[MethodResult, Arrays]:
+        matcher, config = create(self.config.matcher, self.workload.attributes), self.config
+        history = matcher.fit(
+            self.evidence.source.examples,
+            self.evidence.validation.examples,
+            tune=config.tune,
+            seed=config.seed,
+            listeners=self.listeners,
+            checkpoint=self._checkpoint("tradition"),
+            should_stop=self.should_stop,
+        )
+        labels = ("source", "validation") if len(self.evidence.validation) else ("source",)
+        return self._answer("tradition", matcher, labels, {"best_epoch": history.best_epoch}), matcher.snapshot()
+
+    def _risk(self) -> tuple[MethodResult, Arrays]:
+        matcher = self._start()
+        adapted = adapt(matcher, self.evidence, self.config, self.listeners, self._checkpoint("risk"), self.should_stop)
+        facts = {"best_iteration": adapted.best, "rows": list(adapted.rows)}
+        return self._answer("risk", matcher, ("source", "validation"), facts), {}
+
+    def _risk_plus(self) -> tuple[MethodResult, Arrays]:
+        beyond = go_beyond(
+            self._start(), self.evidence, self.config, self.listeners, self._checkpoint("risk+"), self.should_stop
+        )
+        return beyond, {}
+
+    def _supervised(self) -> tuple[MethodResult, Arrays]:
+        matcher = self._start()
+        fine_tune_on_validation(matcher, self.evidence, self.config, self.should_stop)
+        return self._answer("supervised", matcher, ("source", "validation"), {}), {}
+
+    def _transfer(self) -> tuple[MethodResult, Arrays]:
+        from riskcore.tuning.transfer import train_transfer
+
+        matcher = create(self.config.matcher, self.workload.attributes)
+        train_transfer(matcher, self.evidence, self.config, self.should_stop)
+        return self._answer("transfer", matcher, ("source", "validation"), {}), {}
+
+    def _forest(self) -> tuple[MethodResult, Arrays]:
+        source, validation = self.evidence.source, self.evidence.validation
+        metrics = np.vstack([source.metrics.values, validation.metrics.values])
+        labels = np.concatenate([source.labels, validation.labels])
+        forest = train_forest(metrics, labels, self.config.seed)
+        unseen = self.evidence.unseen
+        answer = MethodResult(
+            "forest",
+            forest_proba(forest, self.evidence.target.metrics.values),
+            None if unseen is None else forest_proba(forest, unseen.metrics.values),
+            ("source", "validation") if len(validation) else ("source",),
+            {},
+        )
+        return answer, {}
+
+    def _start(self) -> Matcher:
+        """The traditionally trained matcher, afresh."""
+        matcher = create(self.config.matcher, self.workload.attributes)
+        matcher.begin(self.evidence.source.examples, self.config.seed)
+        matcher.restore(self.trained)
+        return matcher
+
+    def _answer(self, method: str, matcher: Matcher, labels: tuple[str, ...], facts: dict[str, Any]) -> MethodResult:
+        evidence = self.evidence
+        validated = matcher.predict_proba(evidence.validation.examples)
+        f1 = validation_scores(evidence.validation.labels, validated)[0] if len(validated) else None
+        unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
+        answers = matcher.predict_proba(evidence.target.examples)
+        return MethodResult(method, answers, unseen, labels, {**facts, "validation_f1": f1})
+
+    def _checkpoint(self, name: str) -> Checkpoint | None:
+        return None if self.folder is None else Checkpoint(self.folder / f"{name}.safetensors")
+
+
+def _arrays(result: MethodResult) -> Arrays:
+    unseen = {} if result.unseen is None else {"unseen": result.unseen}
+    return {"probability": result.probability, **unseen}
+
+
+def _facts(result: MethodResult) -> dict[str, Any]:
+    return {"labels_used": list(result.labels_used), "record": result.record}
+
+
+def _result(method: str, progress: Progress) -> MethodResult:
+    answer, facts = progress.groups["answer"], progress.facts
+    labels = tuple(facts["labels_used"])
+    return MethodResult(method, answer["probability"], answer.get("unseen"), labels, facts["record"])

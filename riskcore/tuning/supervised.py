@@ -1,0 +1,23 @@
+"""The first question a user asks: why not simply fine-tune on the validation labels? So that is measured too."""
+
+from __future__ import annotations
+
+from riskcore.config import RunConfig
+from riskcore.matchers.base import Matcher, ShouldStop, TuningSet, never
+from riskcore.tuning.evidence import Evidence
+from riskcore.tuning.tradition import epoch_seed
+
+
+def fine_tune_on_validation(
+    matcher: Matcher, evidence: Evidence, config: RunConfig, should_stop: ShouldStop = never
+) -> None:
+    """As many passes over the labelled validation pairs as adaptive training makes, at the same rate.
+
+    There is nothing left to select on, so the last pass counts.
+    """
+    if not len(evidence.validation):
+        return
+    lesson = TuningSet.from_labels(evidence.validation.examples, config.tune.match_weight)
+    for step in range(1, config.adapt.iterations + 1):
+        seed = epoch_seed(config.seed, 20_000 + step)
+        matcher.fine_tune(lesson, rate=config.adapt.rate, seed=seed, should_stop=should_stop)

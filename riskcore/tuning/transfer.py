@@ -1,0 +1,143 @@
+"""Transfer by gradient reversal: the matcher learns the source's labels while unlearning which data set a pair is from.
+
+A second classifier reads the last hidden layer and tells source from target; its gradient reaches the matcher with
+the sign reversed, so that what the layer holds of the data set fades. Labels of the source only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from riskcore.config import RunConfig
+from riskcore.errors import CancelledError, MatcherError
+from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
+from riskcore.matchers.neural import NeuralMatcher, weighted_loss
+from riskcore.tuning.evidence import Evidence
+from riskcore.tuning.tradition import epoch_seed, rate_at, validation_scores
+
+_STRENGTH = 0.1  # of the reversed gradient at the end of training
+_RISE = 10.0  # how fast it rises from nothing, as domain-adversarial training has it
+_SOURCE_SHARE = 64  # source pairs per batch, joined by as many of the target
+
+
+class _Reversal(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, features: Tensor, strength: float) -> Tensor:
+        ctx.strength = strength
+        return features.view_as(features)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return -ctx.strength * gradients[0], None
+
+
+def train_transfer(
+    matcher: Matcher, evidence: Evidence, config: RunConfig, should_stop: ShouldStop = never
+) -> float | None:
+    """Train afresh on labelled source and unlabelled target; leave the best epoch by validation F1."""
+    if not isinstance(matcher, NeuralMatcher):
+        raise MatcherError(f"Transfer reverses gradients, and a {matcher.kind} matcher has none. Choose a neural one.")
+    matcher.begin(evidence.source.examples, config.seed)
+    lesson = TuningSet.from_labels(evidence.source.examples, config.tune.match_weight, config.tune.smoothing)
+    network = matcher.network
+    assert network is not None
+    domain = _DomainClassifier(last_layer(network), config.seed)
+    best: tuple[float, Arrays] | None = None
+    for epoch in range(1, config.tune.epochs + 1):
+        rate = rate_at(epoch, config.tune, matcher.rates.train)
+        progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
+        domain.strength = _STRENGTH * (2 / (1 + math.exp(-_RISE * progress)) - 1)
+        seed = epoch_seed(config.seed, 30_000 + epoch)
+        _one_epoch(matcher, domain, lesson, evidence.target.examples, rate, seed, should_stop)
+        score = _validation_f1(matcher, evidence)
+        if best is None or score is None or score > best[0]:
+            best = (score or 0.0, matcher.snapshot())
+    domain.remove()
+    if best is not None:
+        matcher.restore(best[1])
+    return _validation_f1(matcher, evidence)
+
+
+def last_layer(network: nn.Module) -> nn.Linear:
+    """The layer that gives the logit; what goes into it is what the matcher has made of a pair."""
+    layers = [layer for layer in network.modules() if isinstance(layer, nn.Linear) and layer.out_features == 1]
+    return layers[-1]
+
+
+class _DomainClassifier:
+    """Overhears what enters the last layer, and guesses the data set from it."""
+
+    def __init__(self, layer: nn.Linear, seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        self.guess = nn.Sequential(nn.Linear(layer.in_features, 32), nn.ReLU(), nn.Linear(32, 1))
+        for parameter in self.guess.parameters():
+            nn.init.uniform_(parameter, -0.1, 0.1, generator=generator)
+        self.optimiser = torch.optim.Adam(self.guess.parameters(), lr=1e-3)
+        self.strength = 0.0
+        self._features: Tensor | None = None
+        self._hook = layer.register_forward_pre_hook(self._overhear)
+
+    def _overhear(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        self._features = inputs[0]
+
+    def loss(self, is_target: Tensor) -> Tensor:
+        assert self._features is not None
+        guess = self.guess(_Reversal.apply(self._features, self.strength)).squeeze(1)
+        return functional.binary_cross_entropy_with_logits(guess, is_target)
+
+    def remove(self) -> None:
+        self._hook.remove()
+
+
+def _one_epoch(
+    matcher: NeuralMatcher,
+    domain: _DomainClassifier,
+    lesson: TuningSet,
+    target: Examples,
+    rate: float,
+    seed: int,
+    should_stop: ShouldStop,
+) -> None:
+    network, optimiser = matcher.network, matcher._optimiser(rate)
+    assert network is not None
+    network.train()
+    match, unmatch = (torch.from_numpy(side.astype(np.float32)) for side in (lesson.match, lesson.unmatch))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        work = matcher._work([lesson.examples, target], training=True)
+        for rows, is_target in _mixed_batches(len(lesson), len(target), seed):
+            if should_stop():
+                raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
+            logits = work.logits(rows)
+            labelled = torch.from_numpy(~is_target)
+            loss = weighted_loss(logits[labelled], match[rows[~is_target]], unmatch[rows[~is_target]])
+            loss = loss + domain.loss(torch.from_numpy(is_target.astype(np.float32)))
+            optimiser.zero_grad(set_to_none=True)
+            domain.optimiser.zero_grad(set_to_none=True)
+            loss.backward()
+            optimiser.step()
+            domain.optimiser.step()
+
+
+def _mixed_batches(source: int, target: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every source pair once, each batch with as many target pairs beside it."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(source)
+    for start in range(0, source, _SOURCE_SHARE):
+        ours = order[start : start + _SOURCE_SHARE]
+        theirs = source + rng.integers(0, target, len(ours))
+        yield np.concatenate([ours, theirs]), np.repeat([False, True], len(ours))
+
+
+def _validation_f1(matcher: Matcher, evidence: Evidence) -> float | None:
+    if not len(evidence.validation):
+        return None
+    answers = matcher.predict_proba(evidence.validation.examples)
+    return validation_scores(evidence.validation.labels, answers)[0]
