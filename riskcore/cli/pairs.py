@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from riskcore.runs import PairDetail, RunFolder
 
 Out = Annotated[Path | None, typer.Option(help="Write to this .csv, .parquet or .html file instead.")]
+LEAST_WEIGHT = 0.0005  # below it every figure of a rule reads 0.000
 CELL_CHARS = 60  # of a value in a table of text
 
 
@@ -94,7 +95,8 @@ def explain(
     if as_json:
         history = records(pair_history(folder, pair, method))
         parts = [dataclasses.asdict(part) for part in found.parts]
-        print_json(_plain({"run": folder.path.name, **dataclasses.asdict(detail), "parts": parts, "history": history}))
+        known = {"run": folder.path.name, **dataclasses.asdict(detail), **detail.scores}
+        print_json(_plain({**known, "parts": parts, "history": history}))
     else:
         _print_pair(detail, found)
 
@@ -149,11 +151,14 @@ def _print_pair(detail: PairDetail, found: Explanation) -> None:
     figures = f"probability {found.probability:.3f}, mu {found.mu:.3f}, sigma {found.sigma:.3f}"
     say(Text(f"{label}{truth}; risk {found.risk:.3f}; {figures}", style="bold"))
     parts = Grid("voice", "says", "weight", "share of mu", "share of variance", "risk falls by", box=None)
-    for part in found.parts:
+    heard = [part for part in found.parts if part.weight >= LEAST_WEIGHT]
+    for part in heard:
         voice = _cell("the matcher" if part.rule is None else part.rule, 200)
         shares = (part.mean, part.weight, part.mu_share, part.variance_share, part.drop)
         parts.add_row(voice, *(number(share) for share in shares))
     console().print(parts)
+    if len(heard) < len(found.parts):
+        say(f"{len(found.parts) - len(heard):,} more rules fire and have no weight worth showing.")
 
 
 def _record(row: dict[str, Any], side: str) -> Text:

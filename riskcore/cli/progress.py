@@ -17,15 +17,7 @@ if TYPE_CHECKING:
     from riskcore.tuning.records import IterationScores
 
 # Rough shares of a run's time, for an estimate that a person can plan by; no result depends on them.
-_SHARES = {
-    "evidence": 1.0,
-    "tradition": 3.0,
-    "risk": 3.0,
-    "risk+": 4.0,
-    "transfer": 4.0,
-    "supervised": 1.0,
-    "forest": 0.5,
-}
+_SHARES = {"evidence": 1.0, "tradition": 3.0, "risk": 3.0, "risk+": 4.0, "transfer": 4.0, "supervised": 1.0}
 LINE_SECONDS = 10.0
 
 
@@ -105,11 +97,7 @@ def showing_progress(config: RunConfig) -> Iterator[RunProgress]:
     if not screen.is_terminal:
         yield RunProgress(config, _Lines())
         return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}"),
-    )
+    figures = TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}")
     with Progress(TextColumn("{task.description}"), BarColumn(), figures, console=screen, transient=True) as bar:
         task = bar.add_task("starting", total=1.0, left="")
 
