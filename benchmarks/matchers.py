@@ -18,6 +18,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.metrics import f1_score
 
+sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from anywhere
+
 from riskcore.config import MatcherConfig, TuneConfig
 from riskcore.data.dataset import open_data
 from riskcore.data.workload import TargetTruth, Workload, build_workload

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import sys
 import time
 from pathlib import Path
 
@@ -21,6 +22,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 from torch.utils.flop_counter import FlopCounterMode
+
+sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from anywhere
 
 from riskcore.config import MatcherConfig
 from riskcore.data.dataset import open_data
