@@ -10,7 +10,7 @@ from pages.parts.filters import filter_bar, page_asked
 from pages.parts.page import open_page
 from pages.parts.pair_card import show_pair, show_reasons
 from pages.parts.palette import VERDICTS
-from pages.parts.queue import Place, place_of, queue_csv, queue_table
+from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table
 from pages.parts.run_files import page_of, rules_of
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import literal, plural
@@ -34,15 +34,10 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
         queue_table(page.rows, view.folder.attributes()),
         key=key,
         hide_index=True,
-        height=min(38 * (len(ids) + 1) + 2, 620),
-        selection_mode="single-row",
+        height=min(35 * (len(ids) + 1) + 3, 620),
+        selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, ids),
-        column_config={
-            "risk": st.column_config.ProgressColumn(
-                min_value=0, max_value=1, format="%.2f", width="small", color="red"
-            ),
-            "probability": st.column_config.NumberColumn(format="%.2f", width="small"),
-        },
+        column_config=score_columns(),
         alt=f"{len(ids)} pairs, riskiest first, with label, flip and the values of both records",
     )
     if page.pages > 1:
@@ -65,9 +60,9 @@ def offer_download(view: View, query: PairQuery) -> None:
 
 
 def open_selected(key: str, ids: Sequence[str]) -> None:
-    chosen = st.session_state[key].selection.rows
-    if chosen and chosen[0] < len(ids):
-        open_pair(ids[chosen[0]])
+    row = chosen_row(st.session_state[key])
+    if row is not None and row < len(ids):
+        open_pair(ids[row])
 
 
 def open_pair(pair: str | None, page: int | None = None) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 import pandas as pd
+import streamlit as st
 
+from pages.parts.glossary import WORDS
 from pages.parts.palette import FLIPPED, VERDICTS, of_label
 from pages.parts.run_files import page_of
 from pages.parts.text import short
@@ -75,6 +78,23 @@ def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
             values = rows[f"{side}_{name}"]
             table[f"{side} {name}"] = [None if pd.isna(v) else short(str(v), CELL_CHARS) for v in values]
     return table.assign(pair=list(rows["pair_id"]))
+
+
+def score_columns() -> dict[str, Any]:
+    """How risk and probability are shown in every table of pairs."""
+    return {
+        "risk": st.column_config.ProgressColumn(
+            min_value=0, max_value=1, format="%.2f", width="small", color="red", help=WORDS["risk"]
+        ),
+        "probability": st.column_config.NumberColumn(format="%.2f", width="small", help=WORDS["probability"]),
+    }
+
+
+def chosen_row(state: Any) -> int | None:
+    """The row of a table's selection, whether a row or a cell of it was chosen."""
+    if state.selection.rows:
+        return int(state.selection.rows[0])
+    return int(state.selection.cells[0][0]) if state.selection.cells else None
 
 
 def _flip(changed: bool, flips: int) -> str:

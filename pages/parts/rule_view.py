@@ -48,12 +48,14 @@ class Voice:
     purity: float | None = None
 
 
-def voices_html(voices: Sequence[Voice], metrics: Mapping[str, float | None], probability: float) -> str:
-    """All voices, one card each."""
-    return STYLE + "".join(_card(voice, metrics, probability) for voice in voices)
+def voices_html(
+    voices: Sequence[Voice], metrics: Mapping[str, float | None], probability: float, with_share: bool = True
+) -> str:
+    """All voices, one card each; without a pair there is no share."""
+    return STYLE + "".join(_card(voice, metrics, probability, with_share) for voice in voices)
 
 
-def _card(voice: Voice, metrics: Mapping[str, float | None], probability: float) -> str:
+def _card(voice: Voice, metrics: Mapping[str, float | None], probability: float, with_share: bool) -> str:
     mark = MATCH if voice.outcome == "match" else UNMATCH
     if voice.rule is None:
         title, body = (
@@ -65,12 +67,15 @@ def _card(voice: Voice, metrics: Mapping[str, float | None], probability: float)
         title = " and ".join(condition.text for condition in voice.rule.conditions)
         body = "".join(_condition(condition, metrics) for condition in voice.rule.conditions)
     off = " off" if voice.weight == 0 else ""
+    percent = 100 * voice.share
+    share = f" · {percent:.1f} %" if with_share else ""
+    bar = f'<div class="rc-share" style="width:{min(max(percent, 0.5), 100):.1f}%"></div>' if with_share else ""
     return (
         f'<div class="rc-rule{off}" style="--tone:{mark.colour}"><div class="rc-head">'
         f'<span class="rc-text">{html.escape(title)}</span>'
-        f'<span class="rc-says">{mark.sign} says {mark.word} · {100 * voice.share:.1f} %</span></div>'
+        f'<span class="rc-says">{mark.sign} says {mark.word}{share}</span></div>'
         f'<div class="rc-facts">{html.escape(_facts(voice))}</div>{body}'
-        f'<div class="rc-share" style="width:{min(max(100 * voice.share, 0.5), 100):.1f}%"></div></div>'
+        f"{bar}</div>"
     )
 
 
@@ -91,12 +96,12 @@ def _condition(condition: Condition, metrics: Mapping[str, float | None]) -> str
     value = metrics.get(condition.metric.key)
     kind = KINDS[condition.kind]
     if kind.flag:
-        words = "no value" if value is None else "yes" if value > 0.5 else "no"
+        words = "" if value is None else "yes" if value > 0.5 else "no"
         return _condition_row(condition.metric.label, _track(0, 1, 0.5, condition.side, value), words)
     top = 1.0 if kind.bounded else max(2 * abs(condition.cut), 1.25 * (value or 0), 1.0)
-    words = "no value" if value is None else f"{value:.3g}"
+    words = "" if value is None else f"{value:.3g} · "
     track = _track(0, top, condition.cut, condition.side, value)
-    return _condition_row(condition.metric.label, track, f"{words} · cut {condition.cut:.3g}")
+    return _condition_row(condition.metric.label, track, f"{words}cut {condition.cut:.3g}")
 
 
 def _condition_row(name: str, track: str, words: str) -> str:
