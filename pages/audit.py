@@ -1,8 +1,147 @@
-"""Under construction."""
+"""What reviewers decided: progress, standing verdicts, the whole log, undo, and export."""
 
+import pandas as pd
 import streamlit as st
 
-from pages.parts.page import open_page
+from pages.parts import verdicts
+from pages.parts.arrays import columns_of
+from pages.parts.audit_view import (
+    Progress,
+    as_csv,
+    as_html,
+    as_parquet,
+    export_rows,
+    judged_rows,
+    log_table,
+    progress,
+    standing_table,
+)
+from pages.parts.glossary import WORDS
+from pages.parts.navigation import SCREENS
+from pages.parts.page import open_page, who
+from pages.parts.queue import chosen_row, score_columns
+from pages.parts.run_picker import View, pick_view
+from pages.parts.text import percent, plural
 
-with open_page("audit"):
-    st.info("This screen needs a finished run. Start one on the Fine-tuning screen.")
+
+def show_progress(view: View, done: Progress) -> None:
+    columns = st.columns(4)
+    columns[0].metric("Judged", f"{done.judged:,}", help=WORDS["verdict"])
+    columns[1].metric("= match · ≠ unmatch · ? unsure", f"{done.match} · {done.unmatch} · {done.unsure}")
+    share = done.overruled / done.decided if done.decided else None
+    columns[2].metric("Matcher overruled", f"{done.overruled:,}", help="Verdicts that differ from the current label.")
+    columns[3].metric("Share overruled", percent(share, 0), help="Of the pairs decided. Labels used: your verdicts.")
+    st.progress(min(done.judged / max(done.total, 1), 1.0), text=f"{done.judged:,} of {done.total:,} pairs judged")
+    row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
+    with row:
+        st.page_link(
+            SCREENS["pairs"].path,
+            label="Judge the riskiest pair that is left",
+            icon=SCREENS["pairs"].icon,
+            query_params={**view.link, "verdict": "not judged"},
+        )
+
+
+def show_name() -> None:
+    """Who signs verdicts, where nobody signs in."""
+    st.sidebar.text_input(
+        "Your name",
+        key="reviewer",
+        persist_state="session",
+        placeholder=who(),
+        max_chars=100,
+        help="Verdicts are signed with it, together with the time.",
+    )
+
+
+def show_standing(view: View, rows: pd.DataFrame) -> None:
+    if rows.empty:
+        st.info(
+            "No verdict yet. Open the riskiest pair and press M for match, U for unmatch or N for unsure.",
+            icon=":material/keyboard:",
+        )
+        return
+    table = standing_table(rows)
+    state = st.dataframe(
+        table,
+        key=f"standing {view.run.id}",
+        hide_index=True,
+        height=min(35 * (len(table) + 1) + 3, 420),
+        selection_mode="single-row",
+        on_select="rerun",
+        column_config=score_columns(),
+    )
+    show_chosen(view, table, chosen_row(state))
+
+
+def show_chosen(view: View, table: pd.DataFrame, row: int | None) -> None:
+    if row is None or row >= len(table):
+        st.caption("Select a verdict to open its pair or to take it back.")
+        return
+    pair = str(table["pair"].iloc[row])
+    bar = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    with bar:
+        st.page_link(
+            SCREENS["pairs"].path,
+            label="Open the pair",
+            icon=SCREENS["pairs"].icon,
+            query_params={**view.link, "pair": pair},
+        )
+        st.button(
+            "Take back",
+            icon=":material/undo:",
+            on_click=verdicts.undo,
+            args=(view.run.id, pair),
+            disabled=pair not in verdicts.mine(view.run.id),
+            help="Adds a withdrawal to the log; nothing is erased. Only your own verdicts.",
+        )
+
+
+def show_log(view: View) -> None:
+    entries = verdicts.log().entries(view.run.id)
+    if not entries:
+        st.caption("Nothing was said yet.")
+        return
+    problems = verdicts.log().verify(view.run.id)
+    if problems:
+        st.error("The log was changed behind its back:", icon=":material/gpp_bad:")
+        st.code("\n".join(problems), language=None)
+    else:
+        st.caption(
+            f"{plural(len(entries), 'entry', 'entries')}, each sealed with the one before it. Nothing was changed."
+        )
+    st.dataframe(log_table(entries), hide_index=True, height=360)
+
+
+def show_export(view: View, rows: pd.DataFrame, done: Progress) -> None:
+    if rows.empty:
+        st.caption("There is nothing to export yet.")
+        return
+    frame, name = export_rows(view, rows), f"verdicts-{view.run.id}"
+    bar = st.container(horizontal=True, gap="medium")
+    with bar:
+        for label, data, ending, mime in (
+            ("Csv", as_csv(frame), "csv", "text/csv"),
+            ("Parquet", as_parquet(frame), "parquet", "application/vnd.apache.parquet"),
+            ("Report to print", as_html(view, frame, done), "html", "text/html"),
+        ):
+            st.download_button(
+                label, data, f"{name}.{ending}", mime, icon=":material/download:", on_click="ignore", key=f"as {ending}"
+            )
+    st.caption("Verdict, note, who and when, scores, and both records. Cells that a spreadsheet would run are escaped.")
+
+
+with open_page("audit", "What reviewers decided. Verdicts are only ever added, with name and time."):
+    view = pick_view()
+    if view is not None:
+        show_name()
+        judged = judged_rows(view, verdicts.current(view.run.id))
+        done = progress(judged, len(columns_of(view.folder, view.method, view.iteration, "risk")[0]))
+        show_progress(view, done)
+        standing, log, export = st.tabs(["Verdicts", "Log", "Export"])
+        with standing:
+            show_standing(view, judged)
+        with log:
+            show_log(view)
+        with export:
+            show_export(view, judged, done)

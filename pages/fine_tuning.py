@@ -8,7 +8,7 @@ from pages.parts.live import describe, show_run
 from pages.parts.page import open_page
 from pages.parts.run_form import estimate_of, run_form, start_run
 from pages.parts.run_list import run_table
-from pages.parts.run_picker import no_runs, pick_run, store
+from pages.parts.run_picker import choose_run, no_runs, pick_run, store
 from pages.parts.text import duration, literal
 from riskcore.config import RunConfig
 
@@ -18,14 +18,14 @@ ASK_BELOW = 3600  # seconds; a longer run is said to be long
 
 @guarded
 def begin(config: RunConfig, name: str) -> None:
-    st.session_state["run"] = start_run(config, name)
+    choose_run(start_run(config, name))
     st.session_state["show"] = WATCH
 
 
 @guarded
 def delete(run: str) -> None:
     store().delete(run)
-    st.session_state.pop("run", None)
+    st.query_params.pop("run", None)
 
 
 def show_form() -> None:

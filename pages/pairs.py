@@ -10,7 +10,7 @@ from pages.parts.filters import filter_bar, page_asked
 from pages.parts.page import open_page
 from pages.parts.pair_card import show_pair, show_reasons
 from pages.parts.palette import VERDICTS
-from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table
+from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns
 from pages.parts.run_files import page_of, rules_of
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import literal, plural

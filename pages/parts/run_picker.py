@@ -21,6 +21,7 @@ STATES = {
     RunState.CANCELLED: ("cancelled", ":material/cancel:", "gray"),
     RunState.LOST: ("lost", ":material/heart_broken:", "orange"),
 }
+_LAST = "last run"
 _SIGNS = {"waiting": "…", "running": "▶", "done": "✓", "failed": "✗", "cancelled": "■", "lost": "?"}
 
 
@@ -54,25 +55,47 @@ def run_words(record: RunRecord) -> str:
     return short(f"{_SIGNS[word]} {record.name} · {word} · {ago(record.created)} · {record.id[-4:]}", 90)
 
 
-def pick_run() -> RunRecord | None:
-    """The run of the sidebar; None, with a word on what to do, where there is none."""
+def pick_run(scored: bool = False) -> RunRecord | None:
+    """The run of the sidebar; None, with a word on what to do, where there is none.
+
+    The address always names the run, so that a copied link means the same tomorrow. `scored` prefers runs with pairs.
+    """
     records = {record.id: record for record in store().list()}
-    asked = st.query_params.get("run")
-    if asked is not None and asked not in records:
-        st.warning(f"There is no run {literal(asked, 60)} here. The newest one is shown.", icon=":material/warning:")
-        st.session_state.pop("run", None)
     if not records:
         no_runs()
         return None
-    chosen = st.sidebar.selectbox(
-        "Run", list(records), format_func=lambda run: run_words(records[run]), key="run", bind="query-params"
+    asked = st.query_params.get("run")
+    if asked is not None and asked not in records:
+        st.warning(f"There is no run {literal(asked, 60)} here. Another one is shown.", icon=":material/warning:")
+    remembered = (run for run in (asked, st.session_state.get(_LAST)) if run in records)
+    newest = (r.id for r in records.values() if not scored or RunFolder(r.folder).ready)
+    current = next(remembered, None) or next(newest, None) or next(iter(records))
+    choose_run(current)
+    key = f"choose {current}"
+    st.sidebar.selectbox(
+        "Run",
+        list(records),
+        index=list(records).index(current),
+        format_func=lambda run: run_words(records[run]),
+        key=key,
+        on_change=lambda: choose_run(st.session_state[key]),
     )
-    return records.get(chosen) or next(iter(records.values()))
+    return records[current]
+
+
+def choose_run(run: str) -> None:
+    """From here on this run is meant; a pair or page of another one is not."""
+    if st.query_params.get("run", run) != run:
+        for name in ("pair", "page", "one"):
+            st.query_params.pop(name, None)
+    if st.query_params.get("run") != run:
+        st.query_params["run"] = run
+    st.session_state[_LAST] = run
 
 
 def pick_view() -> View | None:
     """Run, method and iteration; None, with a word on what to do, where no pair is scored yet."""
-    record = pick_run()
+    record = pick_run(scored=True)
     if record is None:
         return None
     folder = RunFolder(record.folder)
