@@ -111,10 +111,11 @@ class NeuralMatcher(Matcher):
         return total / len(match)
 
     def predict_proba(self, examples: Examples) -> np.ndarray:
-        network = self._ready()
         answers = np.zeros(len(examples))
-        network.eval()
+        self._ready().eval()
         with torch.inference_mode():
+            if len(examples) <= PREDICT_PAIRS:
+                return self._predict_chunk(examples)  # these very pairs may be known from before
             for start in range(0, len(examples), PREDICT_PAIRS):
                 chunk = slice(start, start + PREDICT_PAIRS)
                 answers[chunk] = self._predict_chunk(examples.take(chunk))
