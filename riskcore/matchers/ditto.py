@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from riskcore.data.pairs import Pairs
 from riskcore.matchers.base import Arrays, Examples, Rates
 from riskcore.matchers.neural import NeuralMatcher, Work
-from riskcore.matchers.serialise import Record, Sequence2, Serialiser, distinct_records, perturbed, rarity_of
+from riskcore.matchers.serialise import Record, PairText, Serialiser, distinct_records, perturbed, rarity_of
 from riskcore.matchers.transformer import Transformer
 from riskcore.matchers.vectors import package_folder
 
@@ -70,7 +70,7 @@ class DittoMatcher(NeuralMatcher):
             return _Fresh(network, [one for e in several for one in self._sequences(e.pairs)], wide)
         return _Kept(network, [self._hidden(network, examples.pairs) for examples in several], wide)
 
-    def _sequences(self, pairs: Pairs, draw: np.random.Generator | None = None) -> list[Sequence2]:
+    def _sequences(self, pairs: Pairs, draw: np.random.Generator | None = None) -> list[PairText]:
         left = self.serialiser.records(pairs.left, pairs.left_rows)
         right = self.serialiser.records(pairs.right, pairs.right_rows)
         if draw is not None:
@@ -101,7 +101,7 @@ class DittoMatcher(NeuralMatcher):
 class _Hidden:
     """Output of the frozen layers for some sequences, computed in batches of alike length: once, or on demand."""
 
-    def __init__(self, network: Transformer, sequences: list[Sequence2]) -> None:
+    def __init__(self, network: Transformer, sequences: list[PairText]) -> None:
         self.network, self.sequences = network, sequences
         self.lengths = np.array([len(one.tokens) for one in sequences], dtype=np.int64)
         self.bytes = int(self.lengths.sum()) * network.encoder.config.hidden_size * 2
@@ -127,7 +127,7 @@ class _Hidden:
 class _Fresh:
     """Sequences that go through the whole network each time."""
 
-    def __init__(self, network: Transformer, sequences: list[Sequence2], wide: np.ndarray | None) -> None:
+    def __init__(self, network: Transformer, sequences: list[PairText], wide: np.ndarray | None) -> None:
         self.network, self.sequences, self.wide = network, sequences, wide
         self.lengths = np.array([len(one.tokens) for one in sequences], dtype=np.int64)
 

@@ -22,6 +22,7 @@ from riskcore.matchers.wide import Standardiser
 
 CLIP_NORM = 5.0  # one odd batch must not throw the weights away
 WINDOW = 16  # batches whose pairs are sorted by length among themselves: little padding, still much shuffling
+MAX_WORDS = 50_000  # in a batch: pairs of twenty long attributes come in smaller batches, not in more memory
 PREDICT_PAIRS = 20_000  # pairs made ready at a time: memory does not grow with the workload
 
 
@@ -125,8 +126,8 @@ class NeuralMatcher(Matcher):
         work = self._work([examples], training=False)
         order, answers = np.argsort(work.lengths, kind="stable"), np.zeros(len(examples))
         for start in range(0, len(order), self.predict_batch):
-            rows = order[start : start + self.predict_batch]
-            answers[rows] = torch.sigmoid(work.logits(rows).double()).numpy()
+            for rows in _within_memory(order[start : start + self.predict_batch], work.lengths):
+                answers[rows] = torch.sigmoid(work.logits(rows).double()).numpy()
         return answers
 
     def snapshot(self, moments: bool = False) -> Arrays:
@@ -204,7 +205,13 @@ def _shuffled_batches(lengths: np.ndarray, size: int, order: np.random.Generator
         window = window[np.argsort(lengths[window], kind="stable")]
         batches += [window[place : place + size] for place in range(0, len(window), size)]
     for place in order.permutation(len(batches)):
-        yield batches[place]
+        yield from _within_memory(batches[place], lengths)
+
+
+def _within_memory(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
+    """A batch as it is, or in parts if it holds too many words."""
+    parts = min(-(-int(lengths[rows].sum()) // MAX_WORDS), len(rows))
+    return [rows] if parts <= 1 else np.array_split(rows, parts)
 
 
 @contextlib.contextmanager

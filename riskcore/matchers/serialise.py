@@ -18,10 +18,11 @@ from riskcore.errors import MatcherError
 
 Record = tuple[np.ndarray, ...]  # one run of subwords per attribute that has a value
 LONGEST_SPAN = 4  # subwords that a perturbation deletes at most
+MAX_VALUES = 200_000  # remembered; a long stream of tables must not fill the memory
 MAX_CHARS = 20_000  # of a value: far more than any budget, and bounds the time for a broken cell
 
 
-class Sequence2(NamedTuple):
+class PairText(NamedTuple):
     """A pair as one run of subwords; from `split` on it is the right record."""
 
     tokens: np.ndarray
@@ -47,6 +48,9 @@ class Serialiser:
 
     def records(self, table: Table, rows: np.ndarray) -> list[Record]:
         """The records in these rows, in full length."""
+        if len(self._values) > MAX_VALUES:
+            self._values.clear()
+            self._records.clear()
         known = self._records.setdefault(table, {})
         new = [int(row) for row in np.unique(rows) if int(row) not in known]
         if new:
@@ -71,11 +75,11 @@ class Serialiser:
         encoded = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
         return [np.array(one.ids, dtype=np.int64) for one in encoded]
 
-    def join(self, left: Record, right: Record, rarity: np.ndarray) -> Sequence2:
+    def join(self, left: Record, right: Record, rarity: np.ndarray) -> PairText:
         """Both records within the budget."""
         one, other = self._fit(left, rarity), self._fit(right, rarity)
         tokens = np.concatenate([self.front, one, self.middle, other, self.back])
-        return Sequence2(tokens, len(self.front) + len(one) + len(self.middle))
+        return PairText(tokens, len(self.front) + len(one) + len(self.middle))
 
     def _fit(self, record: Record, rarity: np.ndarray) -> np.ndarray:
         tokens = np.concatenate(record) if record else np.zeros(0, dtype=np.int64)

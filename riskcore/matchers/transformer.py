@@ -17,7 +17,7 @@ import torch
 from torch import Tensor, nn
 
 from riskcore.errors import MatcherError
-from riskcore.matchers.serialise import Sequence2
+from riskcore.matchers.serialise import PairText
 
 
 class Transformer(nn.Module):
@@ -35,7 +35,7 @@ class Transformer(nn.Module):
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(self.encoder.config.hidden_size + wide, 1)
 
-    def lower(self, sequences: Sequence[Sequence2]) -> tuple[Tensor, Tensor]:
+    def lower(self, sequences: Sequence[PairText]) -> tuple[Tensor, Tensor]:
         """Hidden states (pairs, longest, width) after the frozen part, and where they are real."""
         tokens, types, real = _padded(sequences, self.encoder.config.pad_token_id or 0)
         if self.encoder.config.type_vocab_size < 2:
@@ -91,7 +91,7 @@ def _attention_mask(real: Tensor) -> Tensor | None:
     return None if bool(real.all()) else real[:, None, None, :]
 
 
-def _padded(sequences: Sequence[Sequence2], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+def _padded(sequences: Sequence[PairText], padding: int) -> tuple[Tensor, Tensor, Tensor]:
     longest = max(len(one.tokens) for one in sequences)
     tokens = np.full((len(sequences), longest), padding, dtype=np.int64)
     types, real = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)

@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.train_speed import Naive
 from riskcore.config import MatcherConfig
-from riskcore.matchers import create
+from riskcore.matchers import create, neural
 from riskcore.matchers.deepmatcher import DeepMatcher, Frequency, _Ready
 from riskcore.matchers.encode import Encoder
 from riskcore.matchers.layout import Batch
@@ -132,6 +132,18 @@ def test_every_pair_is_in_one_batch() -> None:
     assert max(map(len, batches)) == 16
     spread = np.mean([np.ptp(lengths[batch]) for batch in batches])
     assert spread < 15  # alike lengths stand together
+
+
+def test_long_pairs_come_in_small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(neural, "MAX_WORDS", 1000)
+    lengths = np.array([10] * 30 + [400] * 10 + [5000])
+    batches = list(_shuffled_batches(lengths, 16, np.random.default_rng(1)))
+    assert sorted(np.concatenate(batches)) == list(range(41))
+    assert all(lengths[batch].sum() <= 1400 or len(batch) == 1 for batch in batches)
+    matcher, many = ready("hybrid"), examples(20, seed=1)
+    whole = matcher.predict_proba(many)
+    monkeypatch.setattr(neural, "MAX_WORDS", 20)
+    assert matcher.predict_proba(many) == pytest.approx(whole, abs=1e-5)
 
 
 def test_rare_words_weigh_more() -> None:
