@@ -18,7 +18,7 @@ from torch import Tensor, nn
 from riskcore.data.pairs import Pairs
 from riskcore.matchers.base import Arrays, Examples, Rates
 from riskcore.matchers.neural import NeuralMatcher, Work
-from riskcore.matchers.serialise import Record, PairText, Serialiser, distinct_records, perturbed, rarity_of
+from riskcore.matchers.serialise import PairText, Record, Serialiser, distinct_records, perturbed, rarity_of
 from riskcore.matchers.transformer import Transformer
 from riskcore.matchers.vectors import package_folder
 
