@@ -71,11 +71,12 @@ def execute(
     record, stopping = store.get(run), stopping or threading.Event()
     with RunLock(record.folder):
         remove_parts(record.folder)
+        engine = engine or _engine()  # takes seconds to import: before the clock runs
         store.claim(record.id)
         heart = Heart(store, record.id, record.seconds + data_seconds, stopping)
         with heart, _ending(store, record, heart), stopping_on_signals(stopping):
             work = _Work(store, record, store.config(record.id), heart, list(listeners))
-            return work.do(data, data_seconds, engine or _engine())
+            return work.do(data, data_seconds, engine)
 
 
 @contextlib.contextmanager

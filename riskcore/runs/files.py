@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 from riskcore.runs.records import RunStorageError
 
 PART = ".part"
-ROWS_PER_GROUP = 8_192  # a page of 50 pairs touches at most 50 of them; a filter skips the others
+ROWS_PER_GROUP = 2_048  # a page of 50 pairs reads at most 50 of them; larger ones cost more, smaller ones gain nothing
 
 _REASONS = {
     errno.ENOSPC: ("the disk is full", "Make room and resume the run: what it has reached is kept."),

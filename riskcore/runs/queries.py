@@ -59,22 +59,32 @@ class PairPage:
 
 def query_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> PairPage:
     """One page of pairs. `verdicts` gives a pair's id its verdict (a text, or something with a `verdict`)."""
-    iteration = folder.iteration(query.method, query.iteration)
+    file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
     judged = {pair: str(getattr(one, "verdict", one)) for pair, one in (verdicts or {}).items()}
-    table = scan(folder.scores_file(query.method, iteration))
     with searching() as connection:
-        conditions, values = _conditions(connection, folder, query, judged)
-        where = f" WHERE {' AND '.join(conditions)}" if conditions else ""
-        total = int(frame(connection, f"SELECT count(*) AS total FROM {table} AS s{where}", values)["total"][0])
+        table = _meeting(connection, folder, query, judged, scan(file))
+        total = int(frame(connection, f"SELECT count(*) AS total FROM {table}")["total"][0])
         pages = max(1, -(-total // query.page_size))
         page = min(query.page, pages)
         order = f"{query.sort} {'DESC' if query.descending else 'ASC'}, {ROW}"
         limits = f"LIMIT {query.page_size} OFFSET {(page - 1) * query.page_size}"
-        # The place alone is sorted; the other columns are fetched for one page of places.
-        found = frame(connection, f"SELECT {ROW} FROM {table} AS s{where} ORDER BY {order} {limits}", values)
-    rows = found[ROW].to_numpy()
-    scores = take_rows(folder.scores_file(query.method, iteration), rows, SCORE_COLUMNS).to_pandas()
+        # Places alone are sorted; the other columns are fetched for one page of them.
+        rows = frame(connection, f"SELECT {ROW} FROM {table} ORDER BY {order} {limits}")[ROW].to_numpy()
+    scores = take_rows(file, rows, SCORE_COLUMNS).to_pandas()
     return PairPage(_beside(folder, scores, rows, judged), total, page, pages)
+
+
+def _meeting(
+    connection: duckdb.DuckDBPyConnection, folder: RunFolder, query: PairQuery, judged: Mapping[str, str], scores: str
+) -> str:
+    """A table of the places that meet the filters: the scores themselves, or what one pass over them leaves."""
+    conditions, values = _conditions(connection, folder, query, judged)
+    if not conditions:
+        return scores
+    columns = ", ".join(dict.fromkeys([ROW, query.sort]))
+    where = " AND ".join(conditions)
+    connection.execute(f"CREATE TEMP TABLE meeting AS SELECT {columns} FROM {scores} AS s WHERE {where}", values)
+    return "meeting"
 
 
 def _beside(folder: RunFolder, scores: pd.DataFrame, rows: Any, judged: Mapping[str, str]) -> pd.DataFrame:

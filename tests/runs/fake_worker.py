@@ -1,0 +1,9 @@
+"""A worker process with the fake engine: `python -m tests.runs.fake_worker RUN --root DIR`."""
+
+import sys
+
+from riskcore.runs.worker import main
+from tests.runs.fake_engine import fake_engine
+
+if __name__ == "__main__":
+    sys.exit(main(engine=fake_engine))

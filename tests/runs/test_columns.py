@@ -1,0 +1,27 @@
+"""Every frame and file has the columns that one module names."""
+
+import pyarrow.parquet as pq
+
+from riskcore.runs import PairQuery, columns, pair_history, query_pairs, rule_ledger, summary
+
+
+def test_files(finished):
+    assert pq.read_schema(finished.scores_file("risk", 0)).names == list(columns.SCORE_COLUMNS)
+    assert pq.read_schema(finished.pairs_file).names == list(columns.pair_columns(["title", "year"]))
+    assert pq.read_schema(finished.fired_file).names == list(columns.FIRED_COLUMNS)
+    assert pq.read_schema(finished.truth_file).names == list(columns.TRUTH_COLUMNS)
+    assert pq.read_schema(finished.metrics_file).names == ["title.jaccard", "year.closeness"]
+    assert pq.read_schema(finished.final_file).names == [
+        *(columns.ROW, columns.PAIR_ID),
+        *("tradition", "risk", "forest"),
+    ]
+
+
+def test_frames(finished):
+    page = query_pairs(finished, PairQuery()).rows
+    pairs = columns.pair_columns(["title", "year"])[2:]
+    assert list(page) == [*columns.SCORE_COLUMNS, *pairs, columns.TRUTH, columns.WRONG, columns.VERDICT]
+    assert list(pair_history(finished, "a0:b2")) == list(columns.HISTORY_COLUMNS)
+    assert list(rule_ledger(finished)) == list(columns.LEDGER_COLUMNS)
+    assert list(summary(finished)) == list(columns.SUMMARY_COLUMNS)
+    assert set(columns.SORT_COLUMNS) <= set(columns.SCORE_COLUMNS)
