@@ -16,7 +16,7 @@ from pages.parts.palette import METHOD_WORDS, of_label
 from pages.parts.queue import chosen_row
 from pages.parts.run_files import rules_of
 from pages.parts.run_picker import not_ready, pick_run, run_words, store
-from pages.parts.text import number, percent, plural, short
+from pages.parts.text import percent, plural, short
 from riskcore.runs import RunFolder, RunRecord, RunState
 from riskcore.runs.parquet import take_rows
 
@@ -90,7 +90,7 @@ def show_changes(record: RunRecord, folder: RunFolder) -> None:
     st.markdown(
         f"F1 {percent(found.f1_before)} → **{percent(found.f1_after)}** "
         f"(change {percent(interval[0])} to {percent(interval[1])}, 95 %). A coin that fixes as often as it breaks "
-        f"would split so unevenly with probability {number(found.p_value, 4)}.",
+        f"would split so unevenly {chance_words(found.p_value)}.",
         help=f"Exact McNemar test. {USES_TARGET}",
     )
     left, right = st.columns(2, gap="large")
@@ -99,6 +99,13 @@ def show_changes(record: RunRecord, folder: RunFolder) -> None:
     with right:
         show_rows(record, folder, method, found.broken, f"✗ {plural(len(found.broken), 'pair')} broken")
     show_responsible(record, folder, method)
+
+
+def chance_words(p_value: float | None) -> str:
+    """How often luck alone would do it."""
+    if p_value is None:
+        return "– it cannot be said how often"
+    return "less than once in 10,000 times" if p_value < 1e-4 else f"with probability {p_value:.4f}"
 
 
 def show_rows(record: RunRecord, folder: RunFolder, method: str, rows: np.ndarray, title: str) -> None:
@@ -118,7 +125,7 @@ def show_rows(record: RunRecord, folder: RunFolder, method: str, rows: np.ndarra
         on_select=lambda: remember_pair(key, list(table["pair"])),
         alt=title,
     )
-    st.caption(f"The first {len(rows)} in the order of the data. Select one to open its card.")
+    st.caption(f"{plural(len(rows), 'pair')}, in the order of the data. Select one to open its card.")
 
 
 def change_table(folder: RunFolder, method: str, rows: np.ndarray) -> pd.DataFrame:

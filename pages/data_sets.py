@@ -4,6 +4,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts import address
 from pages.parts.data_figures import DataFigures, figures_of
 from pages.parts.page import open_page
 from pages.parts.places import may_open
@@ -20,18 +21,19 @@ def choose() -> str | None:
     known = known_sets()
     picked, typed, sent = st.tabs(["Known data sets", "A folder on this machine", "Upload"])
     with picked:
-        st.selectbox(
-            "Data set",
-            list(known),
-            format_func=lambda path: short(f"{known[path].title} · {known[path].note}", 140),
-            key="set",
-            bind="query-params",
-        )
+        chosen = choose_one(known) if known else None
     with typed:
         _register_folder()
     with sent:
         _upload()
-    return st.session_state.get("set") or next(iter(known), None)
+    return chosen
+
+
+def choose_one(known: dict[str, KnownSet]) -> str:
+    def words(path: str) -> str:
+        return short(f"{known[path].title} · {known[path].note}", 140)
+
+    return address.choose(st.container(), "Data set", list(known), "set", next(iter(known)), words=words, remember=True)
 
 
 def _register_folder() -> None:
@@ -69,7 +71,7 @@ def _upload() -> None:
 
 def _open(path: str) -> None:
     register(path)
-    st.session_state["opened"] = path
+    st.query_params["set"] = path
     st.rerun()
 
 
@@ -115,8 +117,6 @@ def _map(one: KnownSet, figures: DataFigures) -> None:
 
 
 with open_page("data_sets", "Choose or bring data, see what is in it and what is wrong with it."):
-    if opened := st.session_state.pop("opened", None):
-        st.session_state["set"] = opened
     path = choose()
     if path is None:
         st.info("No data set is known yet. Open a folder or upload files above.", icon=":material/info:")

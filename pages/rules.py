@@ -149,7 +149,7 @@ def show_some(view: View, pages: list[PairPage]) -> None:
     rows = pd.concat([page.rows for page in pages if len(page.rows)], ignore_index=True)
     rows = rows.sort_values("risk", ascending=False, kind="stable", ignore_index=True).head(SHOWN_PAIRS)
     table = queue_table(rows, view.folder.attributes()).drop(columns="verdict")
-    st.dataframe(table, hide_index=True, height=300, column_config=score_columns())
+    st.dataframe(table, hide_index=True, height=300, column_config=score_columns(view.folder.attributes()))
     st.caption(f"The {len(rows)} riskiest of {total:,}.")
 
 

@@ -1,5 +1,7 @@
 """The paper's flip table and bound on this run, with a sentence on what they mean. Needs the target's labels."""
 
+import itertools
+
 import pandas as pd
 import streamlit as st
 
@@ -17,11 +19,13 @@ EDGES = {"as in the paper: 100": (100,), "finer: 1, 10, 100, 1000": (1, 10, 100,
 USES = "Labels used: target, for scoring only."
 
 
-def step_of(view: View) -> tuple[int, int] | None:
-    """The iteration looked at and the one after it; the last has none after it, so it is looked back from."""
+def choose_step(view: View) -> tuple[int, int] | None:
+    """Two iterations that follow each other, the first two unless told; None where there are none."""
     there = view.folder.iterations(view.method)
-    start = view.iteration if view.iteration < there[-1] else there[-1] - 1
-    return (start, start + 1) if start in there and start + 1 in there else None
+    steps = {f"iteration {a} to {b}": (a, b) for a, b in itertools.pairwise(there)}
+    if not steps:
+        return None
+    return steps[st.selectbox("Step", list(steps), key="step", bind="query-params", width=260) or next(iter(steps))]
 
 
 def compute(view: View, start: int, after: int) -> Theory:
@@ -115,7 +119,7 @@ def bound_rows(view: View, side: ErrorTheory) -> list[dict]:
 
 
 with open_page("theory", "Why risk repairs labels: the paper's table and bound, computed on this run."):
-    view = pick_view()
+    view = pick_view(with_iteration=False)
     if view is not None and not view.folder.has_truth:
         st.info(
             "This view needs to know which labels were wrong, and this target has no labels. Use a target with labels, "
@@ -124,7 +128,7 @@ with open_page("theory", "Why risk repairs labels: the paper's table and bound, 
         )
         st.page_link(SCREENS["overview"].path, label="Run the sample", icon=SCREENS["overview"].icon)
     elif view is not None:
-        step = step_of(view)
+        step = choose_step(view)
         if step is None:
             st.info("This needs two iterations. Wait for the next one.", icon=":material/hourglass_empty:")
         else:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.address import choose
 from pages.parts.glossary import WORDS
 from pages.parts.run_picker import View
 from pages.parts.text import short
 from riskcore.runs import PairQuery
-from riskcore.runs.columns import SORT_COLUMNS
 
 PAGE_SIZE = 50
 ANY = "(any)"
@@ -40,17 +40,20 @@ def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> Pai
         "Search in records", max_chars=_LONGEST_SEARCH, placeholder="part of a value or a pair's id", **_bound("text")
     )
     second = st.columns([3, 2, 2, 2])
-    second[0].selectbox(
+    rule = choose(
+        second[0],
         "Rule",
         [ANY, *map(str, range(len(texts)))],
-        format_func=lambda n: n if n == ANY else short(texts[int(n)], 120),
+        "rule",
+        ANY,
+        words=lambda n: n if n == ANY else short(texts[int(n)], 120),
         help=WORDS["rule"],
-        **_bound("rule"),
+        then=start_over,
     )
     second[1].selectbox("Attribute", [ANY, *attributes], format_func=lambda n: short(n, 60), **_bound("attribute"))
     second[2].slider("Risk", 0.0, 1.0, (0.0, 1.0), 0.01, help=WORDS["risk"], **_bound("risk"))
-    second[3].selectbox("Order", list(SORTS), format_func=SORTS.__getitem__, **_bound("sort"))
-    return _query(view)
+    sort = choose(second[3], "Order", list(SORTS), "sort", "risk", words=SORTS.__getitem__, then=start_over)
+    return _query(view, None if rule == ANY else int(rule), sort)
 
 
 def _bound(key: str) -> dict[str, object]:
@@ -63,21 +66,20 @@ def start_over() -> None:
         st.query_params.pop(name, None)
 
 
-def _query(view: View) -> PairQuery:
+def _query(view: View, rule: int | None, sort: str) -> PairQuery:
     state = st.session_state
-    flip, rule, attribute = (state.get(name) or ANY for name in ("flip", "rule", "attribute"))
+    flip, attribute = (state.get(name) or ANY for name in ("flip", "attribute"))
     low, high = state.get("risk") or (0.0, 1.0)
-    sort = state.get("sort") or "risk"
     answer = ANSWERS.get(state.get("answer") or ANY) if view.folder.has_truth else None
     return PairQuery(
         method=view.method,
         iteration=view.iteration,
-        sort=sort if sort in SORT_COLUMNS else "risk",
+        sort=sort,
         descending=sort != "row",
         label=LABELS.get(state.get("label") or ANY),
         flipped={"⇄ flipped": True, "never flipped": False}.get(flip),
         flipped_back={"↺ flipped back": True, "never flipped": False}.get(flip),
-        rule=None if rule == ANY else int(rule),
+        rule=rule,
         attribute=None if attribute == ANY else attribute,
         risk_min=low if low > 0 else None,
         risk_max=high if high < 1 else None,

@@ -71,9 +71,9 @@ def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
         auroc = "How well errors are found"
         words = _auroc_words(history)
         charts.append((auroc, auroc_chart(history), "target, for scoring only", WORDS["auroc"], words))
-    columns = st.columns(2, gap="medium")
-    for place, (title, chart, used, help_text, words) in enumerate(charts):
-        with columns[place % 2]:
+    cells = [column for _ in range(0, len(charts), 2) for column in st.columns(2, gap="medium")]
+    for cell, (title, chart, used, help_text, words) in zip(cells, charts, strict=False):
+        with cell:
             st.markdown(f"**{title}**", help=help_text)
             st.altair_chart(chart, width="stretch", alt=words)
             st.caption(f"{words} Labels used: {used}.")

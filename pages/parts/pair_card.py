@@ -138,8 +138,10 @@ def show_records(view: View, detail: PairDetail) -> None:
 
 def _show_voices(voices: list[Voice], detail: PairDetail) -> None:
     heard = [voice for voice in voices if voice.weight > 0]
-    st.html(voices_html(heard[:SHOWN_VOICES], detail.metrics, detail.scores["probability"]))
-    rest = heard[SHOWN_VOICES:]
+    matcher = [voice for voice in heard[SHOWN_VOICES:] if voice.rule is None]  # always among those shown at once
+    shown = heard[:SHOWN_VOICES] + matcher
+    st.html(voices_html(shown, detail.metrics, detail.scores["probability"]))
+    rest = [voice for voice in heard[SHOWN_VOICES:] if voice.rule is not None]
     silent = [voice for voice in voices if voice.weight == 0]
     if rest or silent:
         share = 100 * sum(voice.share for voice in rest)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -80,13 +81,18 @@ def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
     return table.assign(pair=list(rows["pair_id"]))
 
 
-def score_columns() -> dict[str, Any]:
-    """How risk and probability are shown in every table of pairs."""
+def score_columns(attributes: Sequence[str] = ()) -> dict[str, Any]:
+    """How scores, and the values of these attributes, are shown in every table of pairs."""
+    value = st.column_config.TextColumn(width=210)
     return {
         "risk": st.column_config.ProgressColumn(
             min_value=0, max_value=1, format="%.2f", width="small", color="red", help=WORDS["risk"]
         ),
         "probability": st.column_config.NumberColumn(format="%.2f", width="small", help=WORDS["probability"]),
+        "label": st.column_config.TextColumn(width=88, help=WORDS["match"]),
+        "flip": st.column_config.TextColumn(width=88, help=WORDS["flipped"]),
+        "verdict": st.column_config.TextColumn(width=88, help=WORDS["verdict"]),
+        **{f"{side} {name}": value for name in attributes for side in ("left", "right")},
     }
 
 

@@ -99,9 +99,9 @@ def _condition(condition: Condition, metrics: Mapping[str, float | None]) -> str
         words = "" if value is None else "yes" if value > 0.5 else "no"
         return _condition_row(condition.metric.label, _track(0, 1, 0.5, condition.side, value), words)
     top = 1.0 if kind.bounded else max(2 * abs(condition.cut), 1.25 * (value or 0), 1.0)
-    words = "" if value is None else f"{value:.3g} · "
+    words = "" if value is None else f"{value:.4g} · "
     track = _track(0, top, condition.cut, condition.side, value)
-    return _condition_row(condition.metric.label, track, f"{words}cut {condition.cut:.3g}")
+    return _condition_row(condition.metric.label, track, f"{words}cut {condition.cut:.4g}")
 
 
 def _condition_row(name: str, track: str, words: str) -> str:

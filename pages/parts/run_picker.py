@@ -6,6 +6,7 @@ import dataclasses
 
 import streamlit as st
 
+from pages.parts.address import choose
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
 from pages.parts.palette import METHOD_WORDS
@@ -93,8 +94,11 @@ def choose_run(run: str) -> None:
     st.session_state[_LAST] = run
 
 
-def pick_view() -> View | None:
-    """Run, method and iteration; None, with a word on what to do, where no pair is scored yet."""
+def pick_view(with_iteration: bool = True) -> View | None:
+    """Run, method and iteration; None, with a word on what to do, where no pair is scored yet.
+
+    The iteration is the one the run kept, while it is at work the latest.
+    """
     record = pick_run(scored=True)
     if record is None:
         return None
@@ -104,21 +108,33 @@ def pick_view() -> View | None:
         return None
     methods = folder.methods()
     words = " · ".join(f"{method}: {METHOD_WORDS[method]}" for method in methods)
-    method = st.sidebar.selectbox("Method", methods, key="method", bind="query-params", help=words)
-    iterations = folder.iterations(method or methods[0])[::-1]
-    iteration = st.sidebar.selectbox(
+    method = choose(st.sidebar, "Method", methods, "method", methods[0], help=words, remember=True)
+    iterations = folder.iterations(method)[::-1]
+    kept = kept_iteration(folder, method)
+    default = kept if kept in iterations else iterations[0]
+    if not with_iteration:
+        return View(record, folder, method, default)
+    iteration = choose(
+        st.sidebar,
         "Iteration",
         iterations,
-        format_func=lambda at: _iteration_words(at, iterations[0]),
-        key="iteration",
-        bind="query-params",
+        "iteration",
+        default,
+        words=lambda at: _iteration_words(at, iterations[0], kept),
         help=WORDS["iteration"],
     )
-    return View(record, folder, method or methods[0], iterations[0] if iteration is None else int(iteration))
+    return View(record, folder, method, iteration)
 
 
-def _iteration_words(iteration: int, latest: int) -> str:
-    notes = [note for is_so, note in ((iteration == latest, "latest"), (iteration == 0, "before adaptation")) if is_so]
+def kept_iteration(folder: RunFolder, method: str) -> int | None:
+    """The iteration whose matcher the run kept, by validation; None while it is at work."""
+    kept = ((folder.results() or {}).get("methods", {}).get(method) or {}).get("best_iteration")
+    return None if kept is None else int(kept)
+
+
+def _iteration_words(iteration: int, latest: int, kept: int | None) -> str:
+    facts = {"kept": iteration == kept, "latest": iteration == latest, "before adaptation": iteration == 0}
+    notes = [note for note, holds in facts.items() if holds]
     return f"{iteration}{' · ' if notes else ''}{', '.join(notes)}"
 
 

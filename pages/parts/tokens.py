@@ -61,7 +61,7 @@ def _relation(left: str | None, right: str | None, ours: set[str], theirs: set[s
     if left == right:
         return "identical"
     only = len(ours ^ theirs)
-    return f"{only} word{'' if only == 1 else 's'} differ" if only else "same words"
+    return f"{only} words differ" if only > 1 else "1 word differs" if only else "same words"
 
 
 def _value(value: str | None, other: set[str] | None, limit: int) -> str:

@@ -1,0 +1,160 @@
+"""What the other screens do: bring data, start runs, ask what-if, judge, export, compare."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+
+import pandas as pd
+import pytest
+
+from pages.parts import registry, run_form
+from pages.parts.audit_view import as_csv, as_html, as_parquet
+from pages.parts.estimate import Sizes, estimate_seconds, standing, steps_of
+from pages.parts.sample_run import sample_config
+from riskcore.audit import VerdictLog
+from riskcore.data import find_sample
+from riskcore.errors import ConfigError, DownloadError
+from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from tests.pages.conftest import checked, words
+
+
+class Sent:
+    def __init__(self, name: str, content: bytes) -> None:
+        self.name, self._content = name, content
+
+    def getvalue(self) -> bytes:
+        return self._content
+
+
+def sample_files() -> list[Sent]:
+    return [Sent(path.name, path.read_bytes()) for path in sorted(find_sample("products").path.glob("*.csv"))]
+
+
+def test_an_uploaded_set_is_checked_and_known(screen, places):
+    path = registry.save_upload("My Products!", sample_files())
+    assert path == places / "data" / "my_products"
+    assert "Every row was read" in words(screen("data_sets", set=str(path)))
+    with pytest.raises(ConfigError, match="already"):
+        registry.save_upload("my products", sample_files())
+
+
+def test_an_uploaded_zip_is_unpacked_and_an_evil_one_refused(places):
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in sample_files():
+            archive.writestr(f"folder/{file.name}", file.getvalue())
+    assert (registry.save_upload("zipped", [Sent("x.zip", packed.getvalue())]) / "tableA.csv").is_file()
+    evil = io.BytesIO()
+    with zipfile.ZipFile(evil, "w") as archive:
+        archive.writestr("../../outside.csv", "id\n1\n")
+    with pytest.raises(DownloadError):
+        registry.save_upload("evil", [Sent("x.zip", evil.getvalue())])
+    assert not (places / "data" / "evil").exists()
+
+
+@pytest.mark.parametrize("name", ["../up.csv", "notes.exe", "tableC.csv"])
+def test_files_that_are_no_data_are_refused_or_renamed(places, name):
+    strangers = [Sent(name, b"id\n1\n"), Sent("tableA.csv", b"id\n1\n")]
+    with pytest.raises(ConfigError):
+        registry.save_upload("strange", strangers)
+    assert [path for path in places.rglob("*") if "up" in path.name] == []
+
+
+def test_a_broken_set_names_file_row_and_cure(screen, places):
+    files = [file for file in sample_files() if file.name != "test.csv"]
+    broken = b"ltable_id,rtable_id,label\n0,0,1\n0,nobody,0\n1,1,maybe\n"
+    path = registry.save_upload("broken", [*files, Sent("test.csv", broken)])
+    app = screen("data_sets", set=str(path))
+    assert "cannot be used yet" in words(app)
+    table = app.dataframe[0].value
+    assert {"file", "row", "what to do"} <= set(table.columns)
+    assert {3, 4} <= set(table["row"])
+
+
+def test_types_are_remembered(screen, places):
+    sample = str(find_sample("products").path)
+    registry.register(sample, types={"price": "text"})
+    assert registry.known_sets()[sample].types == {"price": "text"}
+
+
+def test_starting_a_run_writes_its_config(screen, runs, monkeypatch):
+    started = []
+    monkeypatch.setattr(run_form, "start", lambda store, run: started.append(run))
+    app = screen("fine_tuning")
+    assert "Takes about" in words(app)
+    app.selectbox(key="form matcher").set_value("sif")
+    app.number_input(key="form epochs").set_value(3)
+    app = checked(app.run())
+    app = checked(next(b for b in app.button if b.label == "Start").click().run())
+    (record,) = RunStore(runs).list()
+    assert started == [record.id]
+    assert (record.config.matcher.kind, record.config.tune.epochs) == ("sif", 3)
+    assert record.config.target
+    assert app.query_params["run"] == record.id
+    assert "Cancel" in [button.label for button in app.button]
+
+
+def test_the_sample_is_small_enough_for_a_minute():
+    config = sample_config()
+    assert estimate_seconds(config, Sizes(3000, 600, 600)) < 60
+    assert steps_of(config)[0] == "data"
+
+
+def test_the_standing_of_a_finished_run_is_complete(done, runs):
+    store = RunStore(runs)
+    stand = standing(store.get(done.id), store.events(done.id), None)
+    assert stand.share == 1.0
+    assert stand.left == 0.0
+
+
+def test_muting_a_rule_changes_the_ranking_at_once(screen, done):
+    app = screen("rules", run=done.id, one="5")
+    control = next(c for c in app.get("button_group") if "What if" in c.label)
+    app = checked(control.set_value("muted").run())
+    text = words(app)
+    assert "What if: 1 muted" in text
+    assert "changes;" in text
+    app = checked(next(b for b in app.button if b.label == "Forget all decisions").click().run())
+    assert "What if: 1 muted" not in words(app)
+
+
+def test_exports_hold_verdicts_and_escape_formulas(screen, done, runs):
+    pair = query_pairs(RunFolder(done.folder), PairQuery()).rows["pair_id"][0]
+    VerdictLog(RunStore(runs)).add(done.id, pair, "match", note="=HYPERLINK(1)", who="<b>eve</b>")
+    app = screen("audit", run=done.id)
+    assert [metric.value for metric in app.metric][:2] == ["1", "1 · 0 · 0"]
+    frame = pd.DataFrame({"pair_id": [pair], "note": ["=HYPERLINK(1)"], "left_title": ["<script>"]})
+    assert b"'=HYPERLINK" in as_csv(frame)
+    assert pd.read_parquet(io.BytesIO(as_parquet(frame)))["note"][0] == "=HYPERLINK(1)"
+
+
+def test_the_report_shows_record_text_as_text(done):
+    from pages.parts.audit_view import Progress
+    from pages.parts.run_picker import View
+
+    view = View(done, RunFolder(done.folder), "risk", 0)
+    frame = pd.DataFrame({"left_title": ["<script>alert(1)</script>"]})
+    report = as_html(view, frame, Progress(1, 2, 1, 0, 0, 0))
+    assert b"<script>alert" not in report
+    assert b"&lt;script&gt;" in report
+
+
+def test_a_tampered_log_is_noticed(screen, done, runs):
+    import sqlite3
+
+    store = RunStore(runs)
+    VerdictLog(store).add(done.id, "a1:b1", "match", who="ann")
+    with sqlite3.connect(runs / "riskcore.sqlite") as database:
+        database.execute("UPDATE verdicts SET verdict = 'unmatch'")
+    assert "changed behind its back" in words(screen("audit", run=done.id))
+
+
+def test_compare_says_which_labels_each_number_used(screen, done):
+    app = screen("compare", run=done.id)
+    assert "Labels used: target, for scoring only." in words(app)
+    table = app.dataframe[0].value
+    assert list(table["method"]) == ["tradition", "risk", "forest"]
+    told = json.loads((done.folder / "results.json").read_text())["methods"]
+    assert table["F1"][1] == pytest.approx(100 * told["risk"]["f1"])

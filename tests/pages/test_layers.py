@@ -1,0 +1,70 @@
+"""What keeps the screens small and safe: how every page begins, and what the web process never imports."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+from pages.parts.navigation import SCREENS
+
+PROJECT = Path(__file__).resolve().parents[2]
+SCRIPTS = sorted((PROJECT / "pages").glob("*.py"))
+TORCH_FREE = ("riskcore.data", "riskcore.rules", "riskcore.risk", "riskcore.runs", "riskcore.audit")
+TORCH_FREE += ("riskcore.evaluation", "riskcore.metrics", "riskcore.config", "riskcore.errors")
+
+
+def test_every_script_is_a_screen_and_every_screen_a_script():
+    assert {script.stem for script in SCRIPTS} == set(SCREENS)
+
+
+def test_every_page_does_its_work_inside_open_page():
+    for script in SCRIPTS:
+        tree = ast.parse(script.read_text(encoding="utf-8"))
+        last = tree.body[-1]
+        assert isinstance(last, ast.With), script.name
+        call = last.items[0].context_expr
+        assert isinstance(call, ast.Call), script.name
+        assert call.func.id == "open_page", script.name
+        assert call.args[0].value == script.stem, script.name
+        quiet = (ast.Import, ast.ImportFrom, ast.FunctionDef, ast.ClassDef, ast.Assign, ast.Expr, ast.If)
+        assert all(isinstance(node, quiet) for node in tree.body[:-1]), script.name
+
+
+def test_pages_import_only_their_parts_and_torch_free_doors():
+    for script in (*SCRIPTS, *(PROJECT / "pages" / "parts").glob("*.py")):
+        for name in _imports(script):
+            if name.startswith("riskcore"):
+                assert name.startswith(TORCH_FREE), f"{script.name} imports {name}"
+            assert not name.startswith("torch"), script.name
+
+
+def test_the_web_process_never_imports_torch():
+    names = [
+        f"pages.parts.{path.stem}" for path in (PROJECT / "pages" / "parts").glob("*.py") if path.stem != "__init__"
+    ]
+    code = "import importlib, sys\n" + "".join(f"importlib.import_module({name!r})\n" for name in names)
+    code += "import ast\n"
+    for script in SCRIPTS:
+        code += "".join(f"importlib.import_module({name!r})\n" for name in _imports(script))
+    code += "assert 'torch' not in sys.modules and 'transformers' not in sys.modules\n"
+    subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, timeout=120)
+
+
+def test_record_text_never_goes_through_unsafe_markdown():
+    for script in (*SCRIPTS, *(PROJECT / "pages" / "parts").glob("*.py")):
+        text = script.read_text(encoding="utf-8")
+        assert "unsafe_allow_html" not in text, script.name
+        assert "unsafe_allow_javascript" not in text, script.name
+
+
+def _imports(script: Path) -> list[str]:
+    tree = ast.parse(script.read_text(encoding="utf-8"))
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            found += [name.name for name in node.names]
+        elif isinstance(node, ast.ImportFrom) and node.module and node.module != "__future__":
+            found.append(node.module)
+    return found

@@ -1,0 +1,123 @@
+"""The queue and the pair card: hostile text stays text, the address is the state, verdicts move on."""
+
+from __future__ import annotations
+
+import pytest
+
+from riskcore.audit import VerdictLog
+from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from tests.pages.conftest import checked, words
+from tests.pages.synthetic_run import HOSTILE
+
+
+def first_pairs(record, count: int = 3, **filters) -> list[str]:
+    return list(query_pairs(RunFolder(record.folder), PairQuery(**filters)).rows["pair_id"][:count])
+
+
+def press(app, label: str):
+    button = next(button for button in app.button if button.label == label)
+    return checked(button.click().run())
+
+
+def test_the_card_explains_the_top_pair(screen, done):
+    app = screen("pairs", run=done.id, pair=first_pairs(done)[0])
+    text = words(app)
+    assert "The matcher says" in text
+    assert "**1** of 120 in this queue" in text
+    assert "says unmatch" in text or "says match" in text
+    assert "After hearing everyone" in text
+
+
+@pytest.mark.parametrize("place", range(len(HOSTILE)))
+def test_hostile_record_text_is_shown_as_text(screen, done, place):
+    app = screen("pairs", run=done.id, pair=f"a{place}:b{place}")
+    card = "".join(str(element.proto.body) for element in app.get("html"))
+    for forbidden in ("<script>", "<img", "onerror=window", "\u202e"):
+        assert forbidden not in card.replace("&lt;img", "")
+    assert "javascript:alert(1)" not in "".join(str(m.value) for m in app.markdown)
+    if place == 0:
+        assert "&lt;" in card
+        assert "script" in card
+    if place in (0, 4):
+        assert "more characters" in card
+        app.toggle(key=f"whole a{place}:b{place}").set_value(True)
+        whole = "".join(str(element.proto.body) for element in checked(app.run()).get("html"))
+        assert "x" * 100_000 in whole
+
+
+def test_next_and_previous_walk_the_queue(screen, done):
+    first, second, third = first_pairs(done)
+    app = screen("pairs", run=done.id, pair=first)
+    app = press(app, "Next")
+    assert app.query_params["pair"] == second
+    app = press(press(app, "Next"), "Previous")
+    assert app.query_params["pair"] == second
+    assert app.query_params["pair"] != third
+    assert "pair" not in press(app, "Queue").query_params
+
+
+def test_next_crosses_the_edge_of_a_page(screen, done):
+    ids = first_pairs(done, 60, page_size=60)
+    app = press(screen("pairs", run=done.id, pair=ids[49]), "Next")
+    assert app.query_params["pair"] == ids[50]
+    assert app.query_params["page"] == "2"
+    assert "**51** of 120" in words(app)
+    app = press(app, "Previous")
+    assert app.query_params["pair"] == ids[49]
+
+
+def test_a_verdict_is_kept_and_leads_to_the_next_pair(screen, done, runs):
+    first, second, _ = first_pairs(done)
+    app = screen("pairs", run=done.id, pair=first)
+    app = press(app, "≠ Unmatch")
+    assert app.query_params["pair"] == second
+    (entry,) = VerdictLog(RunStore(runs)).entries(done.id)
+    assert (entry.pair_id, entry.verdict) == (first, "unmatch")
+    assert entry.who
+    app = press(press(app, "Previous"), "Undo")
+    assert [e.verdict for e in VerdictLog(RunStore(runs)).entries(done.id)] == ["unmatch", "withdrawn"]
+    assert VerdictLog(RunStore(runs)).current(done.id) == {}
+
+
+def test_judging_only_what_is_left_never_skips_a_pair(screen, done, runs):
+    first, second, third = first_pairs(done)
+    app = screen("pairs", run=done.id, pair=first, verdict="not judged")
+    app = press(press(app, "= Match"), "? Unsure")
+    assert app.query_params["pair"] == third
+    assert set(VerdictLog(RunStore(runs)).current(done.id)) == {first, second}
+
+
+def test_filters_come_from_the_address(screen, done):
+    wanted = query_pairs(RunFolder(done.folder), PairQuery(label=1, rule=5)).total
+    text = words(screen("pairs", run=done.id, label="= match", rule="5"))
+    assert f"**{wanted:,} pairs**" in text
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        {"page": "-1"},
+        {"page": "999999"},
+        {"page": "two"},
+        {"label": "<b>"},
+        {"rule": "99"},
+        {"risk": "x"},
+        {"sort": "; DROP"},
+    ],
+)
+def test_a_nonsense_address_shows_the_queue(screen, done, address):
+    text = words(screen("pairs", run=done.id, **address))
+    assert "**120 pairs**" in text
+    assert "did not expect" not in text
+
+
+def test_an_unknown_pair_is_named(screen, done):
+    text = words(screen("pairs", run=done.id, pair="nobody:knows"))
+    assert "has no target pair 'nobody:knows'" in text
+
+
+def test_changing_a_filter_leaves_the_card_and_the_page(screen, done):
+    app = screen("pairs", run=done.id, page="2")
+    app = checked(app.selectbox(key="label").set_value("= match").run())
+    assert "page" not in app.query_params
+    assert "page 1 of" in words(app)

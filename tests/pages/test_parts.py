@@ -1,0 +1,112 @@
+"""The parts that turn values into text and charts, without any screen."""
+
+from __future__ import annotations
+
+import html
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pages.parts import charts, pair_charts, text, tokens
+from pages.parts.rule_view import Voice, voices_html
+from riskcore.risk.distribution import quantile
+from riskcore.rules.rule import Condition, Rule
+
+HISTORY = pd.DataFrame(
+    {
+        "iteration": [0, 1, 2],
+        "f1": [0.5, 0.6, 0.7],
+        "validation_f1": [0.5, 0.55, 0.6],
+        "flips": [0, 10, 3],
+        "fixed": [0, 9, 11],
+        "broken": [0, 1, 2],
+        "mean_risk": [0.3, 0.2, 0.1],
+        "auroc_risk": [0.9, 0.91, 0.92],
+        "auroc_confidence": [0.8, 0.8, 0.8],
+    }
+)
+PATH = pd.DataFrame(
+    {"iteration": [0, 1, 2], "label": [0, 1, 1], "probability": [0.1, 0.8, 0.9], "risk": [0.5, 0.2, 0.1]}
+)
+
+
+@given(st.dictionaries(st.text(max_size=8), st.one_of(st.none(), st.text(max_size=60)), max_size=4))
+def test_no_value_becomes_markup(record):
+    out = tokens.records_table(record, record, list(record))
+    body = out.split("</style>")[1]
+    tags = set(re.findall(r"<\s*/?\s*([a-zA-Z0-9]+)", body))
+    assert tags <= {"table", "thead", "tbody", "tr", "th", "td", "mark", "span"}
+
+
+@given(st.text(min_size=1, max_size=80))
+def test_a_value_can_be_read_back(value):
+    out = "".join(tokens._marked(value, set()))
+    shown = html.unescape(re.sub(r"</?mark>", "", out))
+    if value.isprintable():
+        assert shown == value
+
+
+def test_differing_words_are_marked_on_both_sides():
+    out = tokens.records_table({"title": "deep entity matching"}, {"title": "Deep record matching"}, ["title"])
+    assert "<mark>entity</mark>" in out
+    assert "<mark>record</mark>" in out
+    assert "<mark>deep</mark>" not in out.lower()
+
+
+@given(st.text(max_size=60))
+def test_literal_text_keeps_no_markup(value):
+    shown = text.literal(value, 200)
+    assert not re.search(r"(?<!\\)[*_`\[\]<>$]", shown.replace("\\\\", ""))
+
+
+def test_charts_are_values_that_can_be_drawn():
+    made = [
+        charts.f1_chart(HISTORY),
+        charts.mean_risk_chart(HISTORY),
+        charts.flips_chart(HISTORY),
+        charts.auroc_chart(HISTORY),
+        charts.flips_chart(HISTORY.assign(fixed=None, broken=None)),
+        charts.f1_chart(HISTORY.assign(f1=np.nan)),
+        charts.epochs_chart([{"epoch": 1, "validation_f1": 0.5}]),
+        charts.methods_chart(pd.DataFrame({"method": ["risk"], "f1": [0.9], "low": [0.8], "high": [0.95]})),
+        charts.precision_recall_chart(pd.DataFrame({"method": ["risk"], "recall": [0.5], "precision": [0.9]})),
+        charts.budget_chart(pd.DataFrame({"ranking": ["risk"], "reviewed": [1], "found": [1.0]})),
+        pair_charts.risk_chart(0.2, 0.1, 1, 0.9, 0.6),
+        pair_charts.history_chart(PATH),
+    ]
+    for chart in made:
+        assert chart.to_dict()["$schema"]
+
+
+@pytest.mark.parametrize("label", [0, 1])
+@pytest.mark.parametrize(("mu", "sigma"), [(0.0, 1e-6), (1.0, 0.4), (0.5, 0.2), (0.03, 0.5)])
+def test_the_shaded_tail_ends_at_the_value_at_risk(mu, sigma, label):
+    curve, edge = pair_charts._curve(mu, sigma, label, 0.9)
+    assert edge == pytest.approx(float(quantile(0.1 if label else 0.9, mu, sigma)))
+    risky = curve.loc[curve["risky"], "x"]
+    assert (risky.max() if label else risky.min()) == pytest.approx(edge)
+    assert np.isfinite(curve["density"]).all()
+
+
+def test_the_path_is_told_in_words():
+    assert pair_charts.path_words(PATH) == "Unmatch at iteration 0; flipped to match at iteration 1."
+
+
+def test_a_rule_on_a_hostile_attribute_is_text():
+    rule = Rule((Condition("<img src=x>", "jaccard", ">", 0.5),), "match")
+    out = voices_html([Voice(rule, "match", 0.4, 1.0, 0.9, 0.1, 10, 0.99)], {"<img src=x>.jaccard": 0.7}, 0.6)
+    assert "<img" not in out
+    assert "&lt;img" in out
+    assert "40.0 %" in out
+
+
+def test_time_is_told_as_people_do():
+    assert text.duration(12.4) == "12 s"
+    assert text.duration(600) == "10 min"
+    assert text.duration(9000) == "2.5 h"
+    assert text.percent(None) == "–"
+    assert text.percent(float("nan")) == "–"
