@@ -1,0 +1,175 @@
+"""Whole runs on the bundled sample: they help, they repeat, they resume, and they cannot see the target's labels."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.metrics import f1_score
+
+from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
+from riskcore.data import DataSet, TargetTruth, Workload, build_workload, find_sample, open_data
+from riskcore.data.pairs import LabelledPairs
+from riskcore.errors import MatcherError
+from riskcore.tuning.experiment import run_experiment
+from riskcore.tuning.listeners import Listener
+from riskcore.tuning.records import IterationScores, MethodResult
+from tests.tuning.conftest import with_methods
+
+Results = dict[str, MethodResult]
+
+
+class Notes(Listener):
+    """Remembers everything it hears."""
+
+    def __init__(self) -> None:
+        self.iterations: list[IterationScores] = []
+        self.phases: list[str] = []
+        self.methods: list[str] = []
+
+    def on_phase_end(self, record: dict[str, Any]) -> None:
+        assert record["seconds"] >= 0
+        self.phases.append(record["phase"])
+
+    def on_iteration_end(self, scores: IterationScores) -> None:
+        self.iterations.append(scores)
+
+    def on_method_end(self, result: MethodResult) -> None:
+        self.methods.append(result.method)
+
+
+def same(one: Results, other: Results) -> None:
+    assert one.keys() == other.keys()
+    for method in one:
+        np.testing.assert_array_equal(one[method].probability, other[method].probability, err_msg=method)
+        assert (one[method].unseen is None) == (other[method].unseen is None)
+
+
+def test_a_whole_run(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
+    workload, truth = shifted
+    notes = Notes()
+    results = run_experiment(workload, quick, [notes], unseen=truth.unseen)
+    assert list(results) == notes.methods == ["tradition", "risk", "risk+", "supervised", "forest"]
+    assert notes.phases == ["evidence", *notes.methods]
+    for result in results.values():
+        assert result.probability.shape == truth.labels.shape
+        assert ((result.probability >= 0) & (result.probability <= 1)).all()
+        assert result.unseen is not None
+        assert len(result.unseen) == len(truth.unseen or ())
+        assert result.labels_used == ("source", "validation")
+    assert [(one.method, one.iteration) for one in notes.iterations] == [
+        *(("risk", number) for number in range(4)),
+        *(("risk+", number) for number in range(3)),
+    ]
+    np.testing.assert_array_equal(notes.iterations[0].scores.probability, results["tradition"].probability)
+    for one in notes.iterations:
+        assert set(one.record) >= {"validation_f1", "flips", "match_rate", "mean_risk", "disagreement", "lacked"}
+
+
+def test_adapting_helps_on_a_shifted_target() -> None:
+    source = open_data(find_sample("bibliography_clean").path)
+    target = open_data(find_sample("bibliography_scraped").path)
+    workload, truth = build_workload(source, target)
+    config = RunConfig(
+        matcher=MatcherConfig(kind="toy"), tune=TuneConfig(epochs=10), risk=RiskConfig(steps=60),
+        adapt=AdaptConfig(iterations=4, beyond_iterations=1, witness_trees=30),
+    )  # fmt: skip
+    results = run_experiment(workload, config)
+    f1 = {method: f1_score(truth.labels, result.probability >= 0.5) for method, result in results.items()}
+    assert f1["tradition"] < 0.7
+    assert f1["risk"] > f1["tradition"] + 0.1
+    assert f1["risk+"] > f1["risk"]
+    assert f1["risk+"] > f1["forest"] - 0.01
+
+
+def shuffled_test_labels(data: DataSet) -> DataSet:
+    test = data.splits["test"]
+    labels = np.random.default_rng(1).permutation(test.labels)
+    assert (labels != test.labels).any()
+    return dataclasses.replace(data, splits={**data.splits, "test": dataclasses.replace(test, labels=labels)})
+
+
+def test_the_targets_labels_change_no_bit(quick: RunConfig) -> None:
+    source = open_data(find_sample("bibliography_clean").path)
+    target = open_data(find_sample("bibliography_scraped").path)
+    options: dict[str, Any] = {"train_fraction": 0.2, "validation_size": 150}
+    honest, _ = build_workload(source, target, **options)
+    blind, _ = build_workload(source, shuffled_test_labels(target), **options)
+    assert not isinstance(honest.target, LabelledPairs)
+    same(run_experiment(honest, quick), run_experiment(blind, quick))
+
+
+def test_same_seed_same_run(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
+    same(run_experiment(shifted[0], quick), run_experiment(shifted[0], quick))
+
+
+class InterruptedRunError(Exception):
+    """Stands for a kill."""
+
+
+class StopAfter(Listener):
+    """Breaks the run off at its n-th event."""
+
+    def __init__(self, events: int) -> None:
+        self.left = events
+
+    def _count(self, _: Any) -> None:
+        self.left -= 1
+        if self.left < 0:
+            raise InterruptedRunError
+
+    on_epoch_end = on_iteration_end = on_method_end = on_phase_end = _count
+
+
+def test_a_run_cut_off_anywhere_ends_the_same(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, tmp_path: Path
+) -> None:
+    workload, truth = shifted
+    undisturbed = run_experiment(workload, quick, unseen=truth.unseen)
+    for events in (1, 6, 9, 13):
+        folder = tmp_path / str(events)
+        with pytest.raises(InterruptedRunError):
+            run_experiment(workload, quick, [StopAfter(events)], checkpoints=folder, unseen=truth.unseen)
+        resumed = run_experiment(workload, quick, checkpoints=folder, unseen=truth.unseen)
+        same(undisturbed, resumed)
+
+
+def test_cut_off_again_and_again(shifted: tuple[Workload, TargetTruth], quick: RunConfig, tmp_path: Path) -> None:
+    undisturbed = run_experiment(shifted[0], quick)
+    for _ in range(6):
+        try:
+            same(undisturbed, run_experiment(shifted[0], quick, [StopAfter(4)], checkpoints=tmp_path))
+        except InterruptedRunError:
+            continue
+    same(undisturbed, run_experiment(shifted[0], quick, checkpoints=tmp_path))
+
+
+@pytest.mark.parametrize("size", [0, 3, 40])
+def test_few_or_no_validation_pairs(quick: RunConfig, size: int) -> None:
+    source = open_data(find_sample("bibliography_clean").path)
+    target = open_data(find_sample("bibliography_scraped").path)
+    workload, truth = build_workload(source, target, train_fraction=0.2, validation_size=size)
+    results = run_experiment(workload, quick)
+    for result in results.values():
+        assert np.isfinite(result.probability).all()
+        assert len(result.probability) == len(truth.labels)
+    if not size:
+        assert results["forest"].labels_used == ("source",)
+        np.testing.assert_array_equal(results["risk+"].probability, results["tradition"].probability)
+
+
+def test_transfer_needs_a_neural_matcher(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
+    with pytest.raises(MatcherError, match="toy"):
+        run_experiment(shifted[0], with_methods(quick, "transfer"))
+
+
+def test_transfer_runs_and_repeats(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
+    config = dataclasses.replace(
+        with_methods(quick, "transfer"), matcher=MatcherConfig(kind="sif", width=16, head=16), tune=TuneConfig(epochs=2)
+    )
+    first, second = (run_experiment(shifted[0], config) for _ in range(2))
+    same(first, second)
+    assert (first["transfer"].probability != first["tradition"].probability).any()
