@@ -2,13 +2,16 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: app test lint clean
+.PHONY: app test lint browser clean
 
 app: .venv/.app
 	$(BIN)/python -m riskcore serve
 
-test: .venv/.dev
+test: .venv/.dev browser
 	$(BIN)/python -m pytest
+
+browser:
+	.ci/browser
 
 lint: .venv/.dev
 	$(BIN)/ruff check .

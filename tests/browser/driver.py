@@ -1,0 +1,102 @@
+"""A server of the screens and a real browser before it, for tests and for measuring."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+PROJECT = Path(__file__).resolve().parents[2]
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+SLOW = 30_000  # milliseconds that a loaded machine may take for what it does in one second
+
+
+@contextmanager
+def serving(root: Path) -> Iterator[str]:
+    """The screens on a free port, with runs and data under the root; gives their address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    environment = {
+        **os.environ,
+        "RISKCORE_RUNS": str(root / "runs"),
+        "RISKCORE_DATA": str(root / "data"),
+        "STREAMLIT_SERVER_HEADLESS": "true",
+    }
+    root.mkdir(parents=True, exist_ok=True)
+    command = [sys.executable, "-m", "riskcore", "serve", "--port", str(port)]
+    with (root / "server.log").open("wb") as log:
+        server = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=log, stderr=log)
+        try:
+            address = f"http://localhost:{port}"
+            _wait_until_healthy(address, server)
+            yield address
+        finally:
+            server.terminate()
+            server.wait(timeout=20)
+
+
+def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
+    for _ in range(300):
+        if server.poll() is not None:
+            raise RuntimeError("The server ended at once; its log is server.log.")
+        try:
+            with urllib.request.urlopen(f"{address}/_stcore/health", timeout=1) as answer:
+                if answer.read() == b"ok":
+                    return
+        except OSError:
+            pass
+        time.sleep(0.2)
+    raise RuntimeError("The server did not become healthy within a minute.")
+
+
+@contextmanager
+def browsing() -> Iterator[Browser]:
+    """Debian's chromium, alone: it asks no one on the network."""
+    arguments = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+def new_page(browser: Browser, width: int = 1280, height: int = 800, dark: bool = False) -> Page:
+    context = browser.new_context(
+        viewport={"width": width, "height": height}, color_scheme="dark" if dark else "light", accept_downloads=True
+    )
+    context.set_default_timeout(SLOW)
+    return context.new_page()
+
+
+def settle(page: Page) -> None:
+    """Wait until the page is connected and its script has come to rest."""
+    page.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]")
+    page.wait_for_selector("[data-testid=stApp][data-test-script-state=notRunning]")
+
+
+def visit(page: Page, address: str) -> None:
+    page.goto(address)
+    settle(page)
+
+
+def picture(page: Page, path: Path) -> None:
+    """The whole screen, not only what fits the window."""
+    size = page.viewport_size or {"width": 1280, "height": 800}
+    page.wait_for_timeout(1200)  # charts fade in
+    tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
+    page.set_viewport_size({"width": size["width"], "height": max(size["height"], min(int(tall) + 10, 2600))})
+    page.wait_for_timeout(600)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=path)
+    page.set_viewport_size(size)

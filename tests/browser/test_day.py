@@ -1,0 +1,157 @@
+"""An analyst's day in a real browser: from an empty screen to exported verdicts, by keyboard where it counts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import expect
+
+from pages.parts.navigation import SCREENS
+from riskcore.audit import VerdictLog
+from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from tests.browser.driver import PROJECT, SLOW, new_page, picture, settle, visit
+
+RUN_SECONDS = 180  # for the sample on a machine that does other things
+KEEP = os.environ.get("RISKCORE_SCREENSHOTS") == "1"  # pictures of the documentation are made on request
+
+
+def keep(page, name: str) -> None:
+    if KEEP:
+        picture(page, PROJECT / "docs" / "img" / f"{name}.png")
+
+
+@pytest.fixture(scope="module")
+def sample(address, browser, root):
+    """Run the sample from the Overview's button, watch it tick, reload in the middle, wait until it is done."""
+    page = new_page(browser)
+    visit(page, address)
+    expect(page.get_by_role("heading", name="Overview")).to_be_visible()
+    page.get_by_role("button", name="Run the sample").click()
+    expect(page.get_by_test_id("stProgress").first).to_be_visible()
+    before = page.get_by_text("worked for").first.inner_text()
+    expect(page.get_by_text("worked for").first).not_to_have_text(before, timeout=SLOW)
+    page.reload()
+    settle_ticking(page)
+    expect(page.get_by_test_id("stProgress").first).to_be_visible()
+    expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=1000 * RUN_SECONDS)
+    record = RunStore(root / "runs").list()[0]
+    page.wait_for_timeout(500)
+    keep(page, "overview")
+    page.context.close()
+    return RunStore(root / "runs").get(record.id)
+
+
+def settle_ticking(page) -> None:
+    page.wait_for_selector("[data-testid=stApp][data-test-connection-state=CONNECTED]")
+    page.wait_for_selector("h1")
+
+
+def top_pairs(record, count: int = 3) -> list[str]:
+    return list(query_pairs(RunFolder(record.folder), PairQuery()).rows["pair_id"][:count])
+
+
+def test_the_sample_runs_to_its_end(sample):
+    assert sample.state == "done", sample.error
+
+
+def test_the_top_pair_explains_itself(page, address, sample):
+    visit(page, f"{address}/pairs?run={sample.id}")
+    keep(page, "pairs")
+    page.keyboard.press("o")
+    expect(page.get_by_text("The matcher says")).to_be_visible()
+    expect(page.locator(".rc-rule").first).to_be_visible()
+    expect(page.get_by_text("Through the iterations")).to_be_visible()
+    assert "pair=" in page.url
+
+
+def test_a_flipped_pair_says_so(page, address, sample):
+    flipped = query_pairs(RunFolder(sample.folder), PairQuery(flipped=True)).rows["pair_id"][0]
+    visit(page, f"{address}/pairs?run={sample.id}&pair={flipped}")
+    expect(page.get_by_text("by fine-tuning")).to_be_visible()
+    keep(page, "pair")
+
+
+def test_verdicts_by_keyboard(page, address, made_up, root):
+    first, _, _ = top_pairs(made_up)
+    visit(page, f"{address}/pairs?run={made_up.id}&pair={first}")
+    expect_place(page, 1)
+    page.keyboard.press("m")
+    expect_place(page, 2)
+    page.keyboard.press("u")
+    expect_place(page, 3)
+    page.keyboard.press("k")
+    expect_place(page, 2)
+    expect(page.get_by_text("Judged ≠ unmatch")).to_be_visible()
+    page.keyboard.press("z")
+    expect(page.get_by_text("A verdict takes you to the next pair")).to_be_visible()
+    standing = VerdictLog(RunStore(root / "runs")).current(made_up.id)
+    assert {pair: one.verdict for pair, one in standing.items()} == {first: "match"}
+
+
+def expect_place(page, place: int) -> None:
+    expect(page.get_by_text(f"{place} of 300 in this queue")).to_be_visible()
+    settle(page)
+
+
+def test_a_cold_permalink_opens_the_pair(browser, address, made_up):
+    page = new_page(browser)
+    visit(page, f"{address}/pairs?run={made_up.id}&pair=a7%3Ab7&label=%3D+match")
+    expect(page.get_by_text("The matcher says")).to_be_visible()
+    expect(page.get_by_role("link", name="Compare")).to_be_visible()
+    page.reload()
+    settle(page)
+    expect(page.get_by_text("The matcher says")).to_be_visible()
+    assert "pair=a7" in page.url
+    page.context.close()
+
+
+def test_hostile_records_do_nothing(page, address, made_up):
+    page.on("dialog", lambda dialog: pytest.fail(f"A record opened a dialog: {dialog.message}"))
+    for place in range(5):
+        visit(page, f"{address}/pairs?run={made_up.id}&pair=a{place}:b{place}")
+        expect(page.locator(".rc-records")).to_be_visible()
+        assert page.evaluate("window.hacked") is None
+        assert page.locator(".rc-records script, .rc-records img, .rc-records a").count() == 0
+    visit(page, f"{address}/pairs?run={made_up.id}&pair=a0:b0")
+    expect(page.locator(".rc-records")).to_contain_text("<script>window.hacked = true</script>")
+
+
+def test_compare_and_export(page, address, sample, root, tmp_path: Path):
+    pair = top_pairs(sample)[0]
+    VerdictLog(RunStore(root / "runs")).add(sample.id, pair, "unmatch", note="=1+1", who="ann")
+    visit(page, f"{address}/compare?run={sample.id}")
+    expect(page.get_by_text("Errors found per review")).to_be_visible()
+    keep(page, "compare")
+    visit(page, f"{address}/audit?run={sample.id}")
+    keep(page, "audit")
+    page.get_by_role("tab", name="Export").click()
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Csv").click()
+    saved = tmp_path / "verdicts.csv"
+    download.value.save_as(saved)
+    rows = pd.read_csv(saved)
+    assert list(rows["pair_id"]) == [pair]
+    assert rows["note"][0] == "'=1+1"
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (1920, True)])
+def test_every_screen_fits_its_window(browser, address, sample, width, dark):
+    page = new_page(browser, width, 900, dark)
+    visit(page, f"{address}/?run={sample.id}")
+    for name, screen in SCREENS.items():
+        page.get_by_test_id("stSidebarNav").get_by_role("link", name=screen.title).click()
+        expect(page.get_by_role("heading", level=1, name=screen.title)).to_be_visible()
+        settle(page)
+        assert page.locator("[data-testid=stException]").count() == 0
+        over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
+        assert over <= 0, f"{name} is wider than {width} pixels"
+        if name in ("data_sets", "fine_tuning", "rules", "theory") and not dark:
+            keep(page, name)
+    if dark:
+        visit(page, f"{address}/pairs?run={sample.id}&pair={top_pairs(sample)[0]}")
+        expect(page.get_by_text("The matcher says")).to_be_visible()
+        keep(page, "pair-dark")
+    page.context.close()
