@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,12 +52,10 @@ def fired_table(fired: sparse.sparray) -> pa.Table:
     return pa.table({ROW: pa.array(by_rule.indices, pa.int32()), "rule": pa.array(rules, pa.int32())})
 
 
-def has_evidence(folder: RunFolder) -> bool:
-    return all(file.exists() for file in _files(folder))
-
-
-def _files(folder: RunFolder) -> Iterator:
-    yield from (folder.pairs_file, folder.metrics_file, folder.fired_file, folder.rules_file)
+def has_evidence(folder: RunFolder, evidence: Evidence) -> bool:
+    """Whether all of it is there already, from before a kill, and says the same."""
+    files = (folder.pairs_file, folder.metrics_file, folder.fired_file, folder.rules_file)
+    return all(file.exists() for file in files) and folder.rules_file.read_text("utf-8") == evidence.rules.to_json()
 
 
 def _texts(values: np.ndarray) -> pa.Array:

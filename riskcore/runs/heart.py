@@ -31,6 +31,7 @@ class Heart:
         return self._spent + time.monotonic() - self._started
 
     def __enter__(self) -> Self:
+        self._listen()  # the wish may be older than the worker
         self._thread.start()
         return self
 
@@ -39,14 +40,17 @@ class Heart:
         self._thread.join(timeout=10)
 
     def _beat(self) -> None:
-        last = -BEAT_SECONDS
+        last = time.monotonic()  # to take up the run was a beat
         while not self._over.wait(LISTEN_SECONDS):
             with contextlib.suppress(RunError):  # a full disk is the work's to report; the next beat may get through
-                if self.store.cancel_requested(self.run):
-                    self.stopping.set()
+                self._listen()
                 if time.monotonic() - last >= BEAT_SECONDS:
                     self.store.beat(self.run, self.seconds)
                     last = time.monotonic()
+
+    def _listen(self) -> None:
+        if self.store.cancel_requested(self.run):
+            self.stopping.set()
 
 
 @contextlib.contextmanager

@@ -45,7 +45,7 @@ class Recorder(Listener):
     def on_evidence(self, evidence: Evidence) -> None:
         """Metrics and rules are known."""
         self.evidence = evidence
-        if not has_evidence(self.folder):
+        if not has_evidence(self.folder, evidence):
             write_evidence(self.folder, evidence)
 
     def on_start(self, record: Record) -> None:

@@ -124,11 +124,10 @@ class RunStore:
             _add_event(tx, run, "state", f"state/{attempt}/running", state)
         return attempt
 
-    def beat(self, run: str, seconds: float) -> bool:
-        """The worker lives, and has worked `seconds` in all; whether someone wants it to stop."""
+    def beat(self, run: str, seconds: float) -> None:
+        """The worker lives, and has worked `seconds` in all."""
         with self.database.write() as tx:
             tx.execute(_of(run).values(beat=time.time(), seconds=seconds))
-        return self.cancel_requested(run)
 
     def progress(self, run: str, phase: str | None, done: int, total: int) -> None:
         with self.database.write() as tx:

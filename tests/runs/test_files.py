@@ -60,5 +60,5 @@ def test_parts_of_a_killed_writer_are_taken_away(tmp_path):
 
 def test_a_broken_json_file_is_an_error_with_its_name(tmp_path):
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(RunStorageError, match="run.json"):
+    with pytest.raises(RunStorageError, match=r"run\.json"):
         read_json(tmp_path / "run.json")

@@ -181,9 +181,13 @@ def test_a_full_store_is_one_clear_error(store, waiting):
 
     small = RunStore(store.root)
     sa.event.listen(small.database.engine, "connect", cap)
-    with pytest.raises(RunStorageError, match="full"):
+
+    def fill():
         for number in range(1000):
             small.record(waiting.id, "progress", str(number), {"text": "x" * 1000})
+
+    with pytest.raises(RunStorageError, match="full"):
+        fill()
     assert RunStore(store.root).get(waiting.id).id == waiting.id
 
 

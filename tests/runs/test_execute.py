@@ -1,0 +1,191 @@
+"""One run in this process, in every way it can end."""
+
+import errno
+import json
+import threading
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from benchmarks.kill_resume import compare
+from riskcore.config import AdaptConfig
+from riskcore.errors import CancelledError
+from riskcore.runs import RunBusyError, RunFailedError, RunFolder, RunState, RunStateError, summary
+from riskcore.runs.execute import execute
+from riskcore.runs.lock import RunLock
+from riskcore.tuning.listeners import Listener
+from tests.runs.conftest import small_config, small_data
+from tests.runs.fake_engine import fake_engine
+
+
+class Stumble(Listener):
+    """Fails the first time an iteration ends, after everyone else has heard of it."""
+
+    def __init__(self, iteration, error):
+        self.iteration, self.error = iteration, error
+
+    def on_iteration_end(self, scores):
+        if scores.iteration == self.iteration:
+            raise self.error
+
+
+def test_results_are_the_documented_document(finished):
+    document = json.loads(finished.results_file.read_text())
+    assert document == finished.results()
+    assert set(document) == {
+        *("run", "seconds", "methods", "risk", "iterations", "rules", "peak_rss_mb"),
+    }
+    assert set(document["seconds"]) == {"data", "evidence", "tradition", "risk", "forest", "report", "total"}
+    assert set(document["methods"]) == {"tradition", "risk", "forest"}
+    for row in document["methods"].values():
+        assert {"f1", "precision", "recall", "labels_used"} <= set(row)
+    assert len(document["iterations"]) == 5
+    fields = {"f1", "validation_f1", "flips", "fixed", "broken", "mean_risk", "seconds"}
+    assert all(set(row) == fields for row in document["iterations"])
+    assert (document["iterations"][0]["fixed"], document["iterations"][0]["broken"]) == (0, 0)
+    assert document["rules"] == 3
+    assert document["peak_rss_mb"] > 10
+
+
+def test_the_first_iterations_ranking(finished):
+    risk = finished.results()["risk"]
+    scores = pq.read_table(finished.scores_file("risk", 0)).to_pandas()
+    truth = pq.read_table(finished.truth_file).to_pandas()["label"]
+    wrong = scores["label"] != truth
+    above = scores["risk"][wrong].to_numpy()[:, None] - scores["risk"][~wrong].to_numpy()[None, :]
+    assert risk["auroc"] == pytest.approx(((above > 0) + 0.5 * (above == 0)).mean())
+    assert (risk["mispredicted"], risk["top_1000_hits"]) == (wrong.sum(), wrong.sum())
+    assert set(risk["rivals"]) == {"confidence", "uncertainty", "trust score", "static rules"}
+    assert risk["rivals"]["uncertainty"] is None
+    assert risk["rivals"]["static rules"] == pytest.approx(risk["auroc"])  # the fake engine's model is the prior
+
+
+def test_what_needs_labels_is_null_without_them(store, tmp_path):
+    run = store.create(small_config(small_data(tmp_path / "unlabelled", labelled=False)))
+    document = execute(store, run.id, engine=fake_engine)
+    assert document["methods"]["risk"]["f1"] is None
+    assert document["risk"]["auroc"] is None
+    assert document["risk"]["top_1000_hits"] is None
+    assert all(row["f1"] is row["fixed"] is row["broken"] is None for row in document["iterations"])
+    assert document["iterations"][1]["mean_risk"] > 0
+    assert not np.isfinite(summary(RunFolder(run.folder))["f1"].astype(float)).any()
+
+
+def test_run_json_says_what_the_run_was_made_from(finished, store):
+    found = finished.run()
+    assert found["config"]["source"] == store.list()[0].config.source
+    assert found["labels_used"] == {"source": 48, "validation": 48, "target": 0}
+    assert found["counts"] == {"source": 48, "validation": 48, "target": 48, "target_labelled": 48, "unseen": 0}
+    assert [attribute["name"] for attribute in found["attributes"]] == ["title", "year"]
+    assert len(found["fingerprint"]) == 64
+    assert found["versions"]["numpy"] == np.__version__
+
+
+def test_a_target_of_its_own_has_unseen_pairs(store, tmp_path):
+    source, target = small_data(tmp_path / "one"), small_data(tmp_path / "two")
+    run = store.create(small_config(source, target=str(target)))
+    document = execute(store, run.id, engine=fake_engine)
+    assert document["methods"]["risk"]["unseen"]["pairs"] == 48
+    assert run.name == "one to two"
+
+
+def test_shuffled_labels_change_only_what_is_counted(store, tmp_path):
+    runs = []
+    for labelled in (True, False):
+        run = store.create(small_config(small_data(tmp_path / str(labelled), labelled)))
+        execute(store, run.id, engine=fake_engine)
+        runs.append(RunFolder(run.folder))
+    one, other = (pq.read_table(folder.final_file) for folder in runs)
+    assert one.equals(other)
+    assert runs[0].run()["fingerprint"] == runs[1].run()["fingerprint"]
+
+
+def test_a_failure_keeps_what_was_reached_and_can_be_resumed(store, data, waiting):
+    reference = store.create(small_config(data))
+    execute(store, reference.id, engine=fake_engine)
+    with pytest.raises(RunFailedError, match="unexpected ValueError"):
+        execute(store, waiting.id, engine=fake_engine, listeners=[Stumble(2, ValueError("oops"))])
+    record = store.get(waiting.id)
+    assert record.state is RunState.FAILED
+    assert "oops" in record.error
+    assert "ValueError: oops" in RunFolder(waiting.folder).log_file.read_text()
+    assert RunFolder(waiting.folder).iterations() == [0, 1, 2]
+    store.requeue(waiting.id)
+    execute(store, waiting.id, engine=fake_engine)
+    assert compare(store, reference, store.get(waiting.id)) == []
+
+
+@pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
+def test_a_disk_that_refuses_leaves_earlier_iterations(store, waiting, monkeypatch, code):
+    from riskcore.runs import files
+
+    real = files.os.fsync
+
+    def refuse(descriptor):
+        if (waiting.folder / "scores" / "iteration-01.parquet").exists():
+            raise OSError(code, "refused")
+        real(descriptor)
+
+    monkeypatch.setattr(files.os, "fsync", refuse)
+    with pytest.raises(RunFailedError, match=r"cannot be written: the (disk is full|file system is read-only)"):
+        execute(store, waiting.id, engine=fake_engine)
+    monkeypatch.setattr(files.os, "fsync", real)
+    folder = RunFolder(waiting.folder)
+    assert folder.iterations() == [0, 1]
+    assert all(pq.read_table(folder.scores_file("risk", n)).num_rows == 48 for n in (0, 1))
+    assert not list(waiting.folder.rglob("*.part"))
+    store.requeue(waiting.id)
+    assert execute(store, waiting.id, engine=fake_engine)["methods"]
+
+
+def test_libraries_that_wrap_a_full_disk(store, waiting):
+    error = RuntimeError("I/O error: No space left on device (os error 28)")
+    with pytest.raises(RunFailedError, match="the disk is full"):
+        execute(store, waiting.id, engine=fake_engine, listeners=[Stumble(0, error)])
+
+
+def test_cancelling_from_elsewhere(store, waiting, monkeypatch):
+    monkeypatch.setenv("FAKE_PAUSE", "0.2")
+    watcher = threading.Timer(0.5, lambda: store.request_cancel(waiting.id))
+    watcher.start()
+    with pytest.raises(CancelledError, match=f"runs resume {waiting.id}"):
+        execute(store, waiting.id, engine=fake_engine)
+    watcher.join()
+    assert store.get(waiting.id).state is RunState.CANCELLED
+    assert not store.get(waiting.id).cancelling
+
+
+def test_one_run_one_worker(store, waiting):
+    with RunLock(waiting.folder):
+        with pytest.raises(RunBusyError, match="another worker"):
+            execute(store, waiting.id, engine=fake_engine)
+        assert store.get(waiting.id).state is RunState.WAITING
+    execute(store, waiting.id, engine=fake_engine)
+    with pytest.raises(RunStateError, match="done"):
+        execute(store, waiting.id, engine=fake_engine)
+
+
+def test_changed_data_is_refused(store, data, waiting):
+    with pytest.raises(RunFailedError):
+        execute(store, waiting.id, engine=fake_engine, listeners=[Stumble(1, ValueError())])
+    table = pd.read_csv(data / "tableA.csv")
+    table.loc[0, "title"] = "another"
+    table.to_csv(data / "tableA.csv", index=False)
+    store.requeue(waiting.id)
+    with pytest.raises(RunFailedError, match="the data has changed"):
+        execute(store, waiting.id, engine=fake_engine)
+
+
+def test_the_row_follows_the_work(store, data):
+    seen = []
+
+    class Watch(Listener):
+        def on_iteration_end(self, scores):
+            record = store.get(run.id)
+            seen.append((record.phase, record.done, record.total))
+
+    run = store.create(small_config(data, adapt=AdaptConfig(iterations=2)))
+    execute(store, run.id, engine=fake_engine, listeners=[Watch()])
+    assert seen == [("risk", 0, 2), ("risk", 1, 2), ("risk", 2, 2)]

@@ -1,0 +1,157 @@
+"""Paged reads against the same question asked of the whole table in memory."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from riskcore.errors import ConfigError
+from riskcore.runs import PairQuery, RunStorageError, query_pairs
+from riskcore.runs.execute import execute
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.parquet import take_rows
+from tests.runs.conftest import small_config, small_data
+from tests.runs.fake_engine import RULES, fake_engine, fired_by_hand
+
+
+@pytest.fixture
+def everything(finished):
+    """All pairs of the last iteration with what filters look at, worked out in memory."""
+    scores = pq.read_table(finished.scores_file("risk", 4)).to_pandas()
+    pairs = pq.read_table(finished.pairs_file).to_pandas()
+    table = scores.merge(pairs, on=["row", "pair_id"])
+    table["truth"] = pq.read_table(finished.truth_file).to_pandas()["label"]
+    labels = np.array([pq.read_table(finished.scores_file("risk", n)).to_pandas()["label"] for n in range(5)])
+    table["was_flipped"] = (labels[1:] != labels[:-1]).any(axis=0)
+    table["back"] = table["was_flipped"] & (labels[-1] == labels[0])
+    fired = fired_by_hand(pq.read_table(finished.metrics_file).to_pandas().to_numpy()).toarray()
+    for number in range(len(RULES)):
+        table[f"rule{number}"] = fired[:, number]
+    return table
+
+
+def ids(frame):
+    return frame["pair_id"].tolist()
+
+
+@pytest.mark.parametrize(
+    ("query", "kept"),
+    [
+        ({}, lambda t: t["row"] >= 0),
+        ({"label": 1}, lambda t: t["label"] == 1),
+        ({"label": 0}, lambda t: t["label"] == 0),
+        ({"flipped": True}, lambda t: t["changed"]),
+        ({"flipped": False}, lambda t: ~t["changed"]),
+        ({"flipped_back": True}, lambda t: t["back"]),
+        ({"rule": 0}, lambda t: t["rule0"]),
+        ({"rule": 2}, lambda t: t["rule2"]),
+        ({"rule": 99}, lambda t: t["row"] < 0),
+        ({"attribute": "year"}, lambda t: t["rule2"]),
+        ({"attribute": "title"}, lambda t: t["rule0"] | t["rule1"] | t["rule2"]),
+        ({"attribute": "nothing"}, lambda t: t["row"] < 0),
+        ({"risk_min": 0.5, "risk_max": 0.7}, lambda t: t["risk"].between(0.5, 0.7)),
+        ({"text": "TITLE 11"}, lambda t: t["left_title"].str.endswith(" 11") | t["right_title"].str.endswith(" 11")),
+        ({"text": "a3:b"}, lambda t: t["pair_id"].str.startswith("a3:b")),
+        ({"text": "%"}, lambda t: t["row"] < 0),
+        ({"wrong": True}, lambda t: t["label"] != t["truth"]),
+        ({"wrong": False}, lambda t: t["label"] == t["truth"]),
+        ({"label": 1, "rule": 0, "flipped": True}, lambda t: (t["label"] == 1) & t["rule0"] & t["changed"]),
+    ],
+    ids=str,
+)
+def test_filters(finished, everything, query, kept):
+    wanted = everything[kept(everything)].sort_values(["risk", "row"], ascending=[False, True])
+    page = query_pairs(finished, PairQuery(**query))
+    assert page.total == len(wanted)
+    assert ids(page.rows) == ids(wanted)[:50]
+
+
+@pytest.mark.parametrize(
+    ("sort", "descending"), list(itertools.product(["risk", "probability", "row", "pair_id"], [0, 1]))
+)
+def test_order(finished, everything, sort, descending):
+    page = query_pairs(finished, PairQuery(sort=sort, descending=bool(descending)))
+    wanted = everything.sort_values([sort, "row"], ascending=[not descending, True])
+    assert ids(page.rows) == ids(wanted)
+
+
+def test_pages_cover_everything_once(finished, everything):
+    pages = [query_pairs(finished, PairQuery(page=number, page_size=7)) for number in range(1, 8)]
+    assert {(page.total, page.pages) for page in pages} == {(48, 7)}
+    assert sorted(pair for page in pages for pair in ids(page.rows)) == sorted(ids(everything))
+    beyond = query_pairs(finished, PairQuery(page=99, page_size=7))
+    assert (beyond.page, ids(beyond.rows)) == (7, ids(pages[-1].rows))
+
+
+def test_a_page_has_records_truth_and_verdicts_beside_the_scores(finished, everything):
+    page = query_pairs(finished, PairQuery(), {"a0:b2": "unsure"}).rows
+    wanted = everything.set_index("pair_id").loc[page["pair_id"]].reset_index()
+    for column in ("left_title", "right_year", "probability", "risk", "truth", "changed"):
+        assert page[column].tolist() == wanted[column].tolist()
+    assert page["wrong"].tolist() == (wanted["label"] != wanted["truth"]).tolist()
+    assert page.set_index("pair_id")["verdict"].dropna().to_dict() == {"a0:b2": "unsure"}
+
+
+def test_verdicts_filter(finished):
+    class Verdict:
+        verdict = "match"
+
+    verdicts = {"a0:b2": Verdict(), "a1:b2": "unmatch", "not there": "match"}
+    assert ids(query_pairs(finished, PairQuery(verdict="match"), verdicts).rows) == ["a0:b2"]
+    unjudged = query_pairs(finished, PairQuery(verdict="none"), verdicts)
+    assert unjudged.total == 46
+    assert query_pairs(finished, PairQuery(verdict="unsure"), verdicts).total == 0
+    assert query_pairs(finished, PairQuery(verdict="match")).total == 0
+
+
+def test_an_earlier_iteration(finished):
+    first = query_pairs(finished, PairQuery(iteration=0))
+    assert not first.rows["changed"].any()
+    with pytest.raises(RunStorageError, match=r"no iteration 9\. There are 0 to 4"):
+        query_pairs(finished, PairQuery(iteration=9))
+    with pytest.raises(RunStorageError, match="has no iterations"):
+        query_pairs(finished, PairQuery(method="forest"))
+
+
+@pytest.mark.parametrize("wrong", [{"sort": "risk; DROP TABLE runs"}, {"page": 0}, {"page_size": 0}])
+def test_questions_that_make_no_sense(wrong):
+    with pytest.raises(ConfigError):
+        PairQuery(**wrong)
+
+
+def test_without_labels_nothing_is_right_or_wrong(store, tmp_path):
+    run = store.create(small_config(small_data(tmp_path / "unlabelled", labelled=False)))
+    execute(store, run.id, engine=fake_engine)
+    folder = RunFolder(run.folder)
+    assert not folder.has_truth
+    page = query_pairs(folder, PairQuery()).rows
+    assert not {"truth", "wrong"} & set(page)
+    with pytest.raises(RunStorageError, match="no labels"):
+        query_pairs(folder, PairQuery(wrong=True))
+
+
+def test_hostile_names_are_only_names(tmp_path):
+    from riskcore.runs.parquet import quoted, scan, searching
+
+    column, folder = 'a"; DROP TABLE x; --', tmp_path / "it's a folder"
+    folder.mkdir()
+    pd.DataFrame({column: ["kept"]}).to_parquet(folder / "t.parquet")
+    with searching() as connection:
+        found = connection.execute(f"SELECT {quoted(column)} FROM {scan(folder / 't.parquet')}").df()
+    assert found.iloc[0, 0] == "kept"
+
+
+def test_rows_are_taken_in_the_order_asked(tmp_path):
+    table = pd.DataFrame({"row": np.arange(1000), "text": [f"r{n}" for n in range(1000)]})
+    table.to_parquet(tmp_path / "t.parquet", row_group_size=64)
+    rows = np.random.default_rng(0).integers(1000, size=40)
+    assert take_rows(tmp_path / "t.parquet", rows, ["text"]).column("text").to_pylist() == [f"r{n}" for n in rows]
+    assert take_rows(tmp_path / "t.parquet", []).num_rows == 0
+
+
+def test_a_broken_file_is_one_clear_error(finished):
+    finished.scores_file("risk", 4).write_bytes(b"PAR1 this is not")
+    with pytest.raises(RunStorageError, match="cannot be read"):
+        query_pairs(finished, PairQuery())
