@@ -1,0 +1,95 @@
+import threading
+
+import pytest
+import sqlalchemy as sa
+
+from riskcore.audit import VerdictError, VerdictLog
+from riskcore.config import RunConfig
+from riskcore.runs import RunNotFoundError, RunStore
+from riskcore.runs.tables import verdicts
+
+
+@pytest.fixture
+def log(tmp_path):
+    store = RunStore(tmp_path / "runs")
+    store.create(RunConfig(source="x"))
+    return VerdictLog(store)
+
+
+@pytest.fixture
+def run(log):
+    return log.store.list()[0].id
+
+
+def test_the_latest_verdict_stands(log, run):
+    log.add(run, "a:b", "match", "looks right", "ann")
+    log.add(run, "a:c", "unsure", who="ann")
+    log.add(run, "a:b", "unmatch", who="ann")
+    assert {pair: verdict.verdict for pair, verdict in log.current(run).items()} == {"a:c": "unsure", "a:b": "unmatch"}
+    assert [(entry.verdict, entry.note) for entry in log.history(run, "a:b")] == [
+        ("match", "looks right"),
+        ("unmatch", ""),
+    ]
+
+
+def test_taking_back_is_one_more_entry(log, run):
+    log.add(run, "a:b", "match", who="ann")
+    log.undo(run, "a:b", "ann")
+    assert log.current(run) == {}
+    assert [entry.verdict for entry in log.history(run, "a:b")] == ["match", "withdrawn"]
+    with pytest.raises(VerdictError, match="ann has no verdict on 'a:b'"):
+        log.undo(run, "a:b", "ann")
+
+
+def test_people_judge_apart(log, run):
+    log.add(run, "a:b", "match", who="ann")
+    log.add(run, "a:b", "unmatch", who="bob")
+    assert log.current(run, "ann")["a:b"].verdict == "match"
+    assert log.current(run, "bob")["a:b"].verdict == "unmatch"
+    assert log.current(run)["a:b"].who == "bob"
+    log.undo(run, "a:b", "bob")
+    assert log.current(run)["a:b"].who == "ann"
+
+
+def test_what_is_no_verdict_is_refused(log, run):
+    with pytest.raises(VerdictError, match="'perhaps' is no verdict"):
+        log.add(run, "a:b", "perhaps")
+    with pytest.raises(VerdictError, match="at most"):
+        log.add(run, "a:b", "match", note="x" * 100_000)
+    with pytest.raises(RunNotFoundError):
+        log.add("nowhere", "a:b", "match")
+    assert log.entries(run) == []
+
+
+def test_verdicts_are_kept_by_the_store_and_go_with_the_run(log, run):
+    log.add(run, "ä:'; DROP TABLE verdicts; --", "match", "☃", "ann")
+    again = VerdictLog(RunStore(log.store.root))
+    assert again.entries(run) == log.entries(run)
+    log.store.delete(run)
+    assert again.entries(run) == []
+
+
+def test_changes_behind_its_back_show(log, run):
+    for pair in "abc":
+        log.add(run, pair, "match", who="ann")
+    assert log.verify(run) == []
+    with log.store.database.write() as tx:
+        tx.execute(sa.update(verdicts).where(verdicts.c.number == 2).values(verdict="unmatch"))
+    assert log.verify(run) == ["Entry 2 ('b') is not what was recorded."]
+    with log.store.database.write() as tx:
+        tx.execute(sa.delete(verdicts).where(verdicts.c.number == 1))
+    assert log.verify(run) == ["Entry 1 is missing."]
+
+
+def test_reviewers_side_by_side_keep_the_chain(log, run):
+    def judge(who):
+        for number in range(15):
+            log.add(run, f"pair{number}", "match", who=who)
+
+    threads = [threading.Thread(target=judge, args=(who,)) for who in ("ann", "bob", "cas")]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [entry.number for entry in log.entries(run)] == list(range(1, 46))
+    assert log.verify(run) == []
