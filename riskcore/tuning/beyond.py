@@ -31,7 +31,7 @@ from riskcore.tuning.jury import Jury, appoint
 from riskcore.tuning.listeners import Listener, Record, notify
 from riskcore.tuning.records import IterationScores, MethodResult
 from riskcore.tuning.tradition import epoch_seed, validation_scores
-from riskcore.tuning.witnesses import Witnesses, hear, log_odds, posterior_means
+from riskcore.tuning.witnesses import NAMES, Witnesses, hear, log_odds, posterior_means
 
 LABELS_USED = ("source", "validation")
 
@@ -104,7 +104,7 @@ class _Court:
         probability = matcher.predict_proba(evidence.target.examples)
         said = np.column_stack([log_odds(validated), self.said])
         labels = evidence.validation.labels
-        jury = appoint(said, labels, config.seed)
+        jury = appoint(said, labels)
         held_out = self._held_out(said, labels)
         verdicts = jury.verdict(np.column_stack([log_odds(probability), self.target]))
         prior = posterior_means(evidence, evidence.validation.fired, labels, config.adapt.source_worth)
@@ -116,7 +116,7 @@ class _Court:
         """The jury's verdict on each validation pair, from a jury that did not see its label."""
         verdicts = np.zeros(len(labels))
         for fold, rest in zip(self.folds, self.rests, strict=True):
-            verdicts[fold] = appoint(said[rest], labels[rest], self.config.seed).verdict(said[fold])
+            verdicts[fold] = appoint(said[rest], labels[rest]).verdict(said[fold])
         return verdicts
 
     def judge(self, jury: Jury, part: Part, probability: np.ndarray) -> np.ndarray:
@@ -146,7 +146,7 @@ class _Sitting:
             "match_rate": float(scores.label.mean()),
             "mean_risk": float(scores.risk.mean()),
             "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
-            "leader": self.jury.leader,
+            "weights": dict(zip(("matcher", *NAMES), self.jury.weights.tolist(), strict=True)),
             "lacked": list(self.fit.lacked),
         }
 
