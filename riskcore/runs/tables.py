@@ -109,7 +109,7 @@ class Database:
             yield
         except DBAPIError as error:
             reason = str(error.orig).strip().splitlines()[0] if error.orig else str(error)
-            cure = "Make room or make it writable; what was recorded before is kept."
+            cure = "Check that it can be reached, has room and may be written; what was recorded before is kept."
             raise RunStorageError(f"The store {self.place} cannot be used: {reason}. {cure}") from error
 
 
