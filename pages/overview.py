@@ -27,14 +27,14 @@ def offer_sample(records: list[RunRecord]) -> None:
     running = next((r for r in records if r.name == NAME and not r.state.over), None)
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     if row.button("Run the sample", type="primary", icon=":material/play_arrow:", disabled=running is not None):
-        st.session_state["sample"] = start_sample(store()).id
+        st.query_params["run"] = start_sample(store()).id
         st.rerun()
     row.caption(
         "Learns from a curated bibliography, adapts to a scraped one, and shows its riskiest pairs. Under a minute.",
         width="content",
     )
-    shown = running.id if running else st.session_state.get("sample")
-    if shown in {record.id for record in records}:
+    shown = running.id if running else st.query_params.get("run")
+    if shown in {record.id for record in records if record.name == NAME}:
         with st.container(border=True):
             show_run(shown, "sample")
 

@@ -41,6 +41,8 @@ def choose(
         st.session_state[_last(name)] = str(current)
 
     def changed() -> None:
+        if st.session_state[key] not in options:  # a list whose words have changed sends its old words once more
+            return
         put(name, st.session_state[key], default)
         st.session_state[_last(name)] = str(st.session_state[key])
         if then is not None:

@@ -11,7 +11,7 @@ from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
 from pages.parts.palette import METHOD_WORDS
 from pages.parts.places import runs_root
-from pages.parts.text import ago, literal, short
+from pages.parts.text import literal, short
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
 
 STATES = {
@@ -23,7 +23,6 @@ STATES = {
     RunState.LOST: ("lost", ":material/heart_broken:", "orange"),
 }
 _LAST = "last run"
-_SIGNS = {"waiting": "…", "running": "▶", "done": "✓", "failed": "✗", "cancelled": "■", "lost": "?"}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,9 +50,8 @@ def _store(root: str) -> RunStore:
 
 
 def run_words(record: RunRecord) -> str:
-    """A run in a list: sign and word of its state, name, age."""
-    word = STATES[record.state][0]
-    return short(f"{_SIGNS[word]} {record.name} · {word} · {ago(record.created)} · {record.id[-4:]}", 90)
+    """A run in a list: name and time of creation. Words that change by themselves would upset the list."""
+    return short(f"{record.name} · {record.created:%d %b %H:%M} · {record.id[-4:]}", 90)
 
 
 def pick_run(scored: bool = False) -> RunRecord | None:
@@ -72,14 +70,15 @@ def pick_run(scored: bool = False) -> RunRecord | None:
     newest = (r.id for r in records.values() if not scored or RunFolder(r.folder).ready)
     current = next(remembered, None) or next(newest, None) or next(iter(records))
     choose_run(current)
-    key = f"choose {current}"
+    key = "chosen run"
+    st.session_state[key] = current
+
+    def changed() -> None:
+        if st.session_state[key] in records:  # a list whose words have changed sends its old words once more
+            choose_run(st.session_state[key])
+
     st.sidebar.selectbox(
-        "Run",
-        list(records),
-        index=list(records).index(current),
-        format_func=lambda run: run_words(records[run]),
-        key=key,
-        on_change=lambda: choose_run(st.session_state[key]),
+        "Run", list(records), format_func=lambda run: run_words(records[run]), key=key, on_change=changed
     )
     return records[current]
 
