@@ -179,7 +179,7 @@ class TuneConfig(Config):
 
     epochs: int = setting(20, "passes over the labelled pairs; the best by validation F1 is kept", 0, 10_000)
     batch_size: int | None = setting(
-        None, "pairs per step; none is up to 128 (ditto 32), fewer where pairs are few", 1, 65_536
+        None, "pairs per step; none is up to 128 (ditto 16), fewer where pairs are few", 1, 65_536
     )
     rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
     final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs settle", 0, 1)

