@@ -87,9 +87,7 @@ def resume(
         jobs.resume(store, record.id)
         detached(record, as_json)
         return
-    jobs.resumable(store, record.id)
-    store.requeue(record.id)
-    work(store, record, as_json)
+    work(store, jobs.requeued(store, record.id), as_json)
 
 
 @app.command("delete")

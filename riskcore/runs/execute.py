@@ -32,6 +32,7 @@ from riskcore.runs.results import peak_rss_mb, results_document
 from riskcore.runs.store import RunStore
 from riskcore.tuning.listeners import Listener
 
+PATIENCE = 1.0  # seconds to wait for a killed worker to let go of the run
 Engine = Callable[..., Any]
 Data = tuple[Workload, TargetTruth]
 _PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "torch", "rapidfuzz", "numba")
@@ -69,7 +70,7 @@ def execute(
     the caller has loaded already, in `data_seconds`.
     """
     record, stopping = store.get(run), stopping or threading.Event()
-    with RunLock(record.folder):
+    with RunLock(record.folder, PATIENCE):
         remove_parts(record.folder)
         engine = engine or _engine()  # takes seconds to import: before the clock runs
         store.claim(record.id)

@@ -31,7 +31,8 @@ class Heart:
         return self._spent + time.monotonic() - self._started
 
     def __enter__(self) -> Self:
-        self._listen()  # the wish may be older than the worker
+        with contextlib.suppress(RunError):
+            self._listen()  # the wish may be older than the worker
         self._thread.start()
         return self
 

@@ -14,6 +14,7 @@ from riskcore.runs.records import RunBusyError, RunRecord, RunState, RunStateErr
 from riskcore.runs.store import URL_VARIABLE, RunStore
 
 PROJECT = Path(__file__).resolve().parents[2]
+PATIENCE = 3.0  # seconds to wait for a killed worker to let go of its run
 _children: list[subprocess.Popen[bytes]] = []
 
 
@@ -27,9 +28,7 @@ def start(store: RunStore, run_id: str) -> None:
 
 def resume(store: RunStore, run_id: str) -> None:
     """Start a worker for a run that stopped before its end; it goes on from its last checkpoint."""
-    record = resumable(store, run_id)
-    store.requeue(record.id)
-    _spawn(store, record)
+    _spawn(store, requeued(store, run_id))
 
 
 def cancel(store: RunStore, run_id: str) -> None:
@@ -47,13 +46,15 @@ def cancel(store: RunStore, run_id: str) -> None:
         pass  # a worker has just taken it up, and will find the wish
 
 
-def resumable(store: RunStore, run_id: str) -> RunRecord:
-    """The run, if it can be resumed; otherwise the reason why not."""
+def requeued(store: RunStore, run_id: str) -> RunRecord:
+    """The run, waiting for a worker again; or the reason why it cannot be resumed."""
     record = store.get(run_id)
     if record.state is RunState.RUNNING:
         raise RunBusyError(f"Run {record.id} is being worked on (process {record.pid} on {record.host}).")
     if not record.state.resumable:
         raise RunStateError(f"Run {record.id} is {record.state}: there is nothing to resume.")
+    with RunLock(record.folder, PATIENCE):  # a worker that was silent for long, and lives, still has it
+        store.requeue(record.id)
     return record
 
 

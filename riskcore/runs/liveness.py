@@ -41,7 +41,10 @@ def observed_state(row: Any, now: float | None = None) -> RunState:
     state = RunState(row.state)
     if state.over or row.pid is None:
         return state
-    if row.host == this_host() and not process_lives(row.pid):
+    here = row.host == this_host()
+    if here and not process_lives(row.pid):
         return RunState.LOST
+    if here and state is RunState.WAITING:
+        return state  # its process is still importing what it needs, and has no heart yet
     silent = (time.time() if now is None else now) - (row.beat or 0.0)
     return RunState.LOST if silent > STALE_SECONDS else state

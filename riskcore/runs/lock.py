@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import time
 from pathlib import Path
 from typing import Self
 
@@ -18,10 +19,13 @@ LOCK_FILE = "worker.lock"
 
 
 class RunLock:
-    """Holds a run's folder as a context manager; raises `RunBusyError` if another process does."""
+    """Holds a run's folder as a context manager; raises `RunBusyError` if another process does.
 
-    def __init__(self, folder: Path) -> None:
-        self.path = folder / LOCK_FILE
+    `patience` is how many seconds to wait for it: a killed process takes a moment to let go.
+    """
+
+    def __init__(self, folder: Path, patience: float = 0.0) -> None:
+        self.path, self.patience = folder / LOCK_FILE, patience
         self._descriptor: int | None = None
 
     def __enter__(self) -> Self:
@@ -29,17 +33,27 @@ class RunLock:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise storage_error(self.path, error) from error
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
+        if not self._taken(descriptor):
             holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
             os.close(descriptor)
-            raise RunBusyError(_message(self.path.parent.name, holder)) from None
+            raise RunBusyError(_message(self.path.parent.name, holder))
         self._descriptor = descriptor
         with contextlib.suppress(OSError):  # a full disk keeps no one from holding the lock
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
         return self
+
+    def _taken(self, descriptor: int) -> bool:
+        until = time.monotonic() + self.patience
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                if time.monotonic() >= until:
+                    return False
+                time.sleep(0.05)
+            else:
+                return True
 
     def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:

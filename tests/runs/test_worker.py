@@ -7,11 +7,13 @@ import sys
 import time
 
 import pytest
+import sqlalchemy as sa
 
 from benchmarks.kill_resume import PROJECT, torture, worker
 from riskcore.config import AdaptConfig
 from riskcore.runs import RunBusyError, RunFolder, RunState, RunStateError, cancel, jobs, resume, start
 from riskcore.runs.lock import RunLock
+from riskcore.runs.tables import runs
 from tests.runs.conftest import small_config
 
 FAKE = (sys.executable, "-m", "tests.runs.fake_worker")
@@ -98,6 +100,15 @@ def test_a_lost_run_is_seen_at_once_and_resumed(store, waiting, fake_jobs, monke
     monkeypatch.setenv("FAKE_PAUSE", "0")
     resume(store, waiting.id)
     wait_for(store, waiting.id, RunState.DONE)
+
+
+def test_a_worker_that_was_silent_and_lives_keeps_its_run(store, waiting):
+    store.claim(waiting.id)
+    with store.database.write() as tx:
+        tx.execute(sa.update(runs).values(beat=0.0))
+    assert store.get(waiting.id).state is RunState.LOST
+    with RunLock(waiting.folder), pytest.raises(RunBusyError, match="another worker"):
+        resume(store, waiting.id)
 
 
 def test_a_run_that_waits_is_cancelled_at_once(store, waiting):
