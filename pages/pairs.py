@@ -8,13 +8,13 @@ import streamlit as st
 from pages.parts import verdicts
 from pages.parts.filters import filter_bar, page_asked
 from pages.parts.page import open_page
-from pages.parts.pair_card import show_pair, show_reasons
+from pages.parts.pair_card import explain, show_pair, show_reasons, voices_of
 from pages.parts.palette import VERDICTS
 from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns
-from pages.parts.run_files import page_of, rules_of
+from pages.parts.run_files import detail_of, page_of, rules_of
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import literal, plural
-from riskcore.runs import PairPage, PairQuery, pair_detail
+from riskcore.runs import PairPage, PairQuery
 
 
 def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
@@ -81,10 +81,12 @@ def turn_page(key: str) -> None:
 
 def show_card(view: View, pair: str, place: Place, judged: dict) -> None:
     steps(place)
-    detail = pair_detail(view.folder, pair, view.method, view.iteration)
-    show_pair(view, detail)
+    detail = detail_of(view.folder, pair, view.method, view.iteration)
+    explanation = explain(view, detail)
+    voices = voices_of(view, detail, explanation)
+    show_pair(detail, voices)
     judge(view, pair, place, judged)
-    show_reasons(view, detail)
+    show_reasons(view, detail, explanation, voices)
 
 
 def steps(place: Place) -> None:

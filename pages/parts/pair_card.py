@@ -15,13 +15,13 @@ from pages.parts.glossary import WORDS, formula
 from pages.parts.pair_charts import history_chart, path_words, risk_chart
 from pages.parts.palette import FLIPPED, MATCH, RISKY, UNMATCH, of_label, risk_word
 from pages.parts.rule_view import Voice, voices_html
-from pages.parts.run_files import model_of, rules_of
+from pages.parts.run_files import history_of, model_of, rules_of
 from pages.parts.run_picker import View
 from pages.parts.text import plural
 from pages.parts.tokens import has_long_values, records_table
 from riskcore.risk import Explanation, explain_pair, nearest_change
 from riskcore.risk.explain import rounded
-from riskcore.runs import PairDetail, pair_history
+from riskcore.runs import PairDetail
 
 SHOWN_VOICES = 6
 _BADGE = """<span style="display:inline-block;padding:.18rem .7rem;border-radius:999px;font-weight:600;
@@ -30,20 +30,15 @@ _BADGE = """<span style="display:inline-block;padding:.18rem .7rem;border-radius
  border:1px solid color-mix(in srgb,{tone} 45%,transparent)">{text}</span>"""
 
 
-def show_pair(view: View, detail: PairDetail) -> None:
-    """The card without its verdict buttons."""
-    history = pair_history(view.folder, detail.pair_id, view.method)
-    explanation = explain(view, detail)
-    voices = voices_of(view, detail, explanation)
-    st.html(headline(detail, history) + f"<p style='margin:.5rem 0 0'>{html.escape(sentence(detail, voices))}</p>")
-    show_records(view, detail)
+def show_pair(detail: PairDetail, voices: list[Voice]) -> None:
+    """What was decided, who says what, and both records."""
+    st.html(headline(detail) + f"<p style='margin:.5rem 0 0'>{html.escape(sentence(detail, voices))}</p>")
+    show_records(detail)
 
 
-def show_reasons(view: View, detail: PairDetail) -> None:
+def show_reasons(view: View, detail: PairDetail, explanation: Explanation, voices: list[Voice]) -> None:
     """Voices on the left; the distribution and the path on the right."""
-    explanation = explain(view, detail)
-    voices = voices_of(view, detail, explanation)
-    history = pair_history(view.folder, detail.pair_id, view.method)
+    history = history_of(view.folder, detail.pair_id, view.method)
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.subheader("Why", anchor=False, help=f"{WORDS['rule']} {WORDS['share']}")
@@ -86,7 +81,7 @@ def voices_of(view: View, detail: PairDetail, explanation: Explanation) -> list[
     return sorted(voices, key=lambda voice: -voice.share)
 
 
-def headline(detail: PairDetail, history: pd.DataFrame) -> str:
+def headline(detail: PairDetail) -> str:
     """Label, risk and flip as signs and words."""
     scores = detail.scores
     label = of_label(int(scores["label"]))
@@ -125,7 +120,7 @@ def sentence(detail: PairDetail, voices: list[Voice]) -> str:
     return f"{matcher}{', but ' if against else '; '}{'; '.join(parts)}."
 
 
-def show_records(view: View, detail: PairDetail) -> None:
+def show_records(detail: PairDetail) -> None:
     whole = has_long_values(detail.left, detail.right) and st.toggle(
         "Show long values in full", key=f"whole {detail.pair_id}"
     )
@@ -159,14 +154,15 @@ def _show_distribution(view: View, detail: PairDetail) -> None:
         f"At {confidence:.0%} confidence, “{label.word}” is wrong by up to {scores['risk']:.2f}."
     )
     chart = risk_chart(scores["mu"], scores["sigma"], int(scores["label"]), confidence, scores["probability"])
-    st.altair_chart(chart, width="stretch", alt=words)
+    st.vega_lite_chart(chart.data, chart.spec, width="stretch", key="risk chart", alt=words)
     st.caption(words)
 
 
 def _show_path(history: pd.DataFrame) -> None:
     st.subheader("Through the iterations", anchor=False, help=WORDS["iteration"])
     words = path_words(history)
-    st.altair_chart(history_chart(history), width="stretch", alt=words)
+    chart = history_chart(history)
+    st.vega_lite_chart(chart.data, chart.spec, width="stretch", key="history chart", alt=words)
     st.caption(words)
 
 

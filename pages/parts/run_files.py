@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pandas as pd
@@ -9,7 +10,17 @@ import streamlit as st
 
 from riskcore.risk import RiskModel
 from riskcore.rules.generation import RuleSet
-from riskcore.runs import PairPage, PairQuery, RunFolder, query_pairs, rule_ledger, summary
+from riskcore.runs import (
+    PairDetail,
+    PairPage,
+    PairQuery,
+    RunFolder,
+    pair_detail,
+    pair_history,
+    query_pairs,
+    rule_ledger,
+    summary,
+)
 
 
 def stamp(*files: Path) -> tuple[int, ...]:
@@ -51,10 +62,35 @@ def summary_of(folder: RunFolder, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method].reset_index(drop=True)
 
 
+def detail_of(folder: RunFolder, pair: str, method: str, iteration: int) -> PairDetail:
+    return _detail(str(folder.path), pair, method, iteration, stamp(folder.scores_file(method, iteration)))
+
+
+@st.cache_data(max_entries=200, ttl=900, show_spinner=False)
+def _detail(path: str, pair: str, method: str, iteration: int, written: tuple[int, ...]) -> PairDetail:
+    return pair_detail(RunFolder(path), pair, method, iteration)
+
+
+def history_of(folder: RunFolder, pair: str, method: str) -> pd.DataFrame:
+    """The pair's path through the iterations there are."""
+    iterations = folder.iterations(method)
+    files = (folder.scores_file(method, iteration) for iteration in iterations)
+    return _history(str(folder.path), pair, method, stamp(*files))
+
+
+@st.cache_data(max_entries=200, ttl=900, show_spinner=False)
+def _history(path: str, pair: str, method: str, written: tuple[int, ...]) -> pd.DataFrame:
+    return pair_history(RunFolder(path), pair, method)
+
+
 def page_of(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> PairPage:
-    """One page of the queue. Verdicts matter to the key by their number: they are only ever added."""
-    file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
-    return _page(str(folder.path), query, tuple(sorted(verdicts.items())), stamp(file))
+    """One page of the queue. Only where verdicts are filtered by do they decide what is on it."""
+    written = stamp(folder.scores_file(query.method, folder.iteration(query.method, query.iteration)))
+    if query.verdict is not None:
+        return _page(str(folder.path), query, tuple(sorted(verdicts.items())), written)
+    page = _page(str(folder.path), query, (), written)
+    said = [verdicts.get(pair) for pair in page.rows["pair_id"]]
+    return dataclasses.replace(page, rows=page.rows.assign(verdict=said))
 
 
 @st.cache_data(max_entries=64, ttl=900, show_spinner=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import html
 import re
 
+import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
@@ -75,11 +76,19 @@ def test_charts_are_values_that_can_be_drawn():
         charts.methods_chart(pd.DataFrame({"method": ["risk"], "f1": [0.9], "low": [0.8], "high": [0.95]})),
         charts.precision_recall_chart(pd.DataFrame({"method": ["risk"], "recall": [0.5], "precision": [0.9]})),
         charts.budget_chart(pd.DataFrame({"ranking": ["risk"], "reviewed": [1], "found": [1.0]})),
-        pair_charts.risk_chart(0.2, 0.1, 1, 0.9, 0.6),
-        pair_charts.history_chart(PATH),
     ]
     for chart in made:
         assert chart.to_dict()["$schema"]
+
+
+def test_the_charts_of_a_pair_change_in_their_numbers_only():
+    one, other = pair_charts.risk_chart(0.2, 0.1, 1, 0.9, 0.6), pair_charts.risk_chart(0.9, 0.3, 0, 0.9, 0.1)
+    assert one.spec is other.spec
+    assert set(one.data["part"]) == {"curve", "risky", "span", "marker"}
+    path = pair_charts.history_chart(PATH)
+    assert list(path.data.loc[path.data["part"] == "flip", "words"]) == ["⇄ flipped to match"]
+    for spec in (one.spec, path.spec):
+        alt.LayerChart.from_dict({**spec, "data": {"values": []}})
 
 
 @pytest.mark.parametrize("label", [0, 1])

@@ -1,0 +1,128 @@
+"""How fast the screens answer on a large run: seconds from click to rest in a real browser, and the server's memory.
+
+`python -m tests.browser.measure --pairs 100000` makes a run of that size up, drives its screens and prints a table.
+With `--train` a sample run trains beside it.
+"""
+
+# ruff: noqa: T201 - a script that reports
+from __future__ import annotations
+
+import argparse
+import statistics
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, query_pairs
+from tests.browser.driver import browsing, new_page, serving, settle, visit
+from tests.pages.synthetic_run import write_run
+
+Timing = list[tuple[str, float]]
+
+
+def timed(page: Page, name: str, do: Callable[[], object], seen: Callable[[], object], into: Timing) -> None:
+    """Seconds from doing something to seeing its effect with the script at rest."""
+    started = time.perf_counter()
+    do()
+    seen()
+    settle(page)
+    into.append((name, time.perf_counter() - started))
+
+
+def clicks(page: Page, record: RunRecord, into: Timing, rounds: int) -> None:
+    """A reviewer's clicks: open, judge, walk, filter, turn pages, look at rules."""
+    total = query_pairs(RunFolder(record.folder), PairQuery()).total
+
+    def place(number: int) -> Callable[[], object]:
+        return lambda: expect(page.get_by_text(f"{number:,} of {total:,} in this queue")).to_be_visible()
+
+    timed(page, "first pair", lambda: page.keyboard.press("o"), place(1), into)
+    for number in range(1, rounds + 1):
+        timed(page, "next pair", lambda: page.keyboard.press("j"), place(number + 1), into)
+    for number in range(rounds + 1, 2 * rounds + 1):
+        timed(page, "verdict", lambda: page.keyboard.press("m"), place(number + 1), into)
+    for number in range(2 * rounds, rounds, -1):
+        timed(page, "previous pair", lambda: page.keyboard.press("k"), place(number), into)
+    words = page.get_by_text("page 1 of")
+    timed(page, "back to the queue", lambda: page.keyboard.press("q"), words.wait_for, into)
+    for number in (2, 3, 4):
+        words = page.get_by_text(f"page {number} of")
+        button = page.get_by_role("navigation", name="Pagination").get_by_role(
+            "button", name=f"Page {number}", exact=True
+        )
+        timed(page, "turn the page", button.click, words.wait_for, into)
+    for wanted in ("= match", "≠ unmatch", "(any)"):
+        page.get_by_role("combobox", name="Label").scroll_into_view_if_needed()
+        page.wait_for_timeout(500)  # a list closes when the page scrolls
+        page.get_by_role("combobox", name="Label").click()
+        option = page.get_by_role("option").filter(has_text=wanted).first
+        timed(page, "filter by label", option.click, page.get_by_text("page 1 of").wait_for, into)
+
+
+def screens(page: Page, into: Timing) -> None:
+    nav = page.get_by_test_id("stSidebarNav")
+    for _ in range(2):
+        for title in ("Rules", "Compare", "Audit", "Theory", "Fine-tuning", "Top-risk pairs"):
+            heading = page.get_by_role("heading", level=1, name=title)
+            timed(page, f"open {title}", nav.get_by_role("link", name=title).click, heading.wait_for, into)
+
+
+def memory_mb(port: int) -> float:
+    """Resident memory of the process that listens on the port."""
+    for status in Path("/proc").glob("[0-9]*/status"):
+        try:
+            command = (status.parent / "cmdline").read_bytes()
+            if b"streamlit" in command and str(port).encode() in command:
+                lines = status.read_text().splitlines()
+                return int(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1024
+        except OSError:
+            continue
+    return float("nan")
+
+
+def report(timing: Timing) -> None:
+    names = list(dict.fromkeys(name for name, _ in timing))
+    for name in names:
+        values = [seconds for one, seconds in timing if one == name]
+        print(f"{name:20s} {len(values):3d} x  median {statistics.median(values):.2f} s  worst {max(values):.2f} s")
+    every = sorted(seconds for _, seconds in timing)
+    slow = every[min(int(0.95 * len(every)), len(every) - 1)]
+    print(f"{'all':20s} {len(every):3d} x  median {statistics.median(every):.2f} s  p95 {slow:.2f} s")
+
+
+def main() -> None:
+    arguments = argparse.ArgumentParser(description=__doc__)
+    arguments.add_argument("--pairs", type=int, default=100_000)
+    arguments.add_argument("--rounds", type=int, default=10)
+    arguments.add_argument("--train", action="store_true", help="train the sample meanwhile")
+    options = arguments.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        root = Path(folder)
+        record = write_run(root / "runs", options.pairs, 5, methods=("risk",))
+        print(f"{options.pairs:,} pairs", file=sys.stderr)
+        with serving(root) as address, browsing() as browser:
+            page, timing = new_page(browser), []
+            visit(page, address)
+            if options.train:
+                from pages.parts.sample_run import start_sample
+
+                start_sample(RunStore(root / "runs"))
+            queue = page.get_by_test_id("stDataFrame")
+            opened: Timing = []
+            link = f"{address}/pairs?run={record.id}"
+            timed(page, "open the queue", lambda: visit(page, link), queue.wait_for, opened)
+            report(opened)
+            try:
+                clicks(page, record, timing, options.rounds)
+                screens(page, timing)
+            finally:
+                report(timing)
+            print(f"web process, at most {memory_mb(int(address.rsplit(':', 1)[1])):.0f} MB")
+
+
+if __name__ == "__main__":
+    main()
