@@ -48,6 +48,8 @@ class Checkpoint:
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_name(f"{self.path.name}.part")
         save_file(arrays, part, metadata={"riskcore": json.dumps(head)})
+        with part.open("rb") as written:
+            os.fsync(written.fileno())  # on disk before it takes the old one's place
         os.replace(part, self.path)
 
     def read(self, made_from: str) -> Progress | None:

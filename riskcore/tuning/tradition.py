@@ -63,10 +63,10 @@ def train_on_labels(
         rows.append({**row, "seconds": time.perf_counter() - started})
         if best is None or _best_epoch(rows) == epoch:
             best = matcher.snapshot()
+        notify(listeners, "on_epoch_end", rows[-1])  # before the checkpoint: told twice after a kill, never not at all
         if checkpoint is not None:
             groups = {"last": matcher.snapshot(moments=True), "best": best}
             checkpoint.write(Progress(groups, {"rows": rows}), made_from)
-        notify(listeners, "on_epoch_end", rows[-1])
     if best is not None:
         matcher.restore(best)
     history = History(tuple(rows), _best_epoch(rows))
