@@ -97,12 +97,13 @@ def report(timing: Timing) -> None:
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--pairs", type=int, default=100_000)
+    arguments.add_argument("--rules", type=int, default=100, help="beside the eight there always are")
     arguments.add_argument("--rounds", type=int, default=10)
     arguments.add_argument("--train", action="store_true", help="train the sample meanwhile")
     options = arguments.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         root = Path(folder)
-        record = write_run(root / "runs", options.pairs, 5, methods=("risk",))
+        record = write_run(root / "runs", options.pairs, 5, methods=("risk",), more_rules=options.rules)
         print(f"{options.pairs:,} pairs", file=sys.stderr)
         with serving(root) as address, browsing() as browser:
             page, timing = new_page(browser), []

@@ -55,6 +55,7 @@ def write_run(
     name: str = "made up",
     methods: tuple[str, ...] = ("risk", "risk+"),
     seed: int = 0,
+    more_rules: int = 0,
 ) -> RunRecord:
     """Create a run under the root and fill its folder."""
     store, chance = RunStore(root), np.random.default_rng(seed)
@@ -62,7 +63,7 @@ def write_run(
     folder = RunFolder(record.folder)
     labels = (chance.random(pairs) < 0.25).astype(np.int8)
     matrix = _metrics(labels, chance)
-    rules = _rules(matrix, labels)
+    rules = _rules(matrix, labels, (*RULES, *_more(more_rules)))
     fired = fire(rules.rules, matrix)
     ids = np.array([f"a{row}:b{row}" for row in range(pairs)])
     _write_static(folder, ids, matrix, rules, fired, labels if truth else None, hostile, chance)
@@ -88,8 +89,16 @@ def _metrics(labels: np.ndarray, chance: np.random.Generator) -> MetricMatrix:
     return MetricMatrix(values, tuple(Metric(*kind) for kind in KINDS))
 
 
-def _rules(matrix: MetricMatrix, labels: np.ndarray) -> RuleSet:
-    rules = tuple(Rule.parse(text) for text in RULES)
+def _more(count: int) -> list[str]:
+    """Rules that differ in their cuts, as a real search finds them."""
+    return [
+        f"title word overlap is at most {0.1 + 0.3 * place / count:.5f} and year differs -> unmatch"
+        for place in range(count)
+    ]
+
+
+def _rules(matrix: MetricMatrix, labels: np.ndarray, texts: tuple[str, ...]) -> RuleSet:
+    rules = tuple(dict.fromkeys(Rule.parse(text) for text in texts))
     fired = fire(rules, matrix)
     support = np.maximum(np.asarray(fired.sum(axis=0), dtype=np.int64), 1)
     return RuleSet(rules, support, np.asarray(fired.T.astype(np.int64) @ labels.astype(np.int64)))
@@ -179,7 +188,7 @@ def _write_method(
 
 def _model(rules: RuleSet, iteration: int) -> RiskModel:
     model = prior_model([rule.text for rule in rules.rules], rules.match_rate, rules.support)
-    weights = {rule.text: 0.2 + 0.15 * place + 0.05 * iteration for place, rule in enumerate(rules.rules)}
+    weights = {rule.text: 0.2 + 0.15 * min(place, 9) + 0.05 * iteration for place, rule in enumerate(rules.rules)}
     return model.with_rules(weights=weights)
 
 
