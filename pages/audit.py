@@ -18,7 +18,7 @@ from pages.parts.audit_view import (
 )
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
-from pages.parts.page import open_page, who
+from pages.parts.page import open_page
 from pages.parts.queue import chosen_row, score_columns
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import percent, plural
@@ -42,18 +42,6 @@ def show_progress(view: View, done: Progress) -> None:
         )
 
 
-def show_name() -> None:
-    """Who signs verdicts, where nobody signs in."""
-    st.sidebar.text_input(
-        "Your name",
-        key="reviewer",
-        persist_state="session",
-        placeholder=who(),
-        max_chars=100,
-        help="Verdicts are signed with it, together with the time.",
-    )
-
-
 def show_standing(view: View, rows: pd.DataFrame) -> None:
     if rows.empty:
         st.info(
@@ -69,7 +57,7 @@ def show_standing(view: View, rows: pd.DataFrame) -> None:
         height=min(35 * (len(table) + 1) + 3, 420),
         selection_mode="single-row",
         on_select="rerun",
-        column_config=score_columns(),
+        column_config={**score_columns(), "note": st.column_config.TextColumn(width=220)},
     )
     show_chosen(view, table, chosen_row(state))
 
@@ -134,7 +122,7 @@ def show_export(view: View, rows: pd.DataFrame, done: Progress) -> None:
 with open_page("audit", "What reviewers decided. Verdicts are only ever added, with name and time."):
     view = pick_view()
     if view is not None:
-        show_name()
+        verdicts.ask_name()
         judged = judged_rows(view, verdicts.current(view.run.id))
         done = progress(judged, len(columns_of(view.folder, view.method, view.iteration, "risk")[0]))
         show_progress(view, done)

@@ -159,6 +159,7 @@ def decide(run: str, pair: str, verdict: str, place: Place) -> None:
 with open_page("pairs", "The pairs most likely to be labelled wrong, each with the rules that say why."):
     view = pick_view()
     if view is not None:
+        verdicts.ask_name()
         pair = st.query_params.get("pair")
         judged = verdicts.current(view.run.id)
         texts = tuple(rule.text for rule in rules_of(view.folder).rules)

@@ -56,7 +56,7 @@ def step_seconds(config: RunConfig, sizes: Sizes) -> dict[str, float]:
     source, validation, target = sizes.source, sizes.validation, sizes.target
     everything = source + validation + target
     look = _PREDICT * (validation + target) / speed
-    iteration = (1 + _PREDICT) * (target + validation) / speed + 1.0
+    iteration = (1 + _PREDICT) * (target + validation) / speed + 3.0  # the risk model is refitted for every fold
     costs = {
         "data": 1.0,
         "evidence": 2.0 + everything / 2500,

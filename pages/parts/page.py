@@ -54,7 +54,7 @@ def show_error(error: RiskcoreError) -> None:
 
 def _require_sign_in() -> None:
     """With a sign-in service configured, nothing is shown to strangers; without one the server is for this machine."""
-    if not _sign_in_configured() or st.user.is_logged_in:
+    if not signs_in() or st.user.is_logged_in:
         return
     st.title("Riskcore", anchor=False)
     st.write("Please sign in to see runs, pairs and verdicts.")
@@ -62,7 +62,8 @@ def _require_sign_in() -> None:
     st.stop()
 
 
-def _sign_in_configured() -> bool:
+def signs_in() -> bool:
+    """Whether a sign-in service is configured."""
     try:
         return "auth" in st.secrets
     except FileNotFoundError:
@@ -71,6 +72,6 @@ def _sign_in_configured() -> bool:
 
 def who() -> str:
     """The name that verdicts are signed with."""
-    if _sign_in_configured() and st.user.is_logged_in:
+    if signs_in() and st.user.is_logged_in:
         return str(st.user.get("email") or st.user.get("name") or "signed-in user")
     return str(st.session_state.get("reviewer") or "analyst")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from pages.parts.callbacks import guarded
-from pages.parts.page import who
+from pages.parts.page import signs_in, who
 from pages.parts.palette import VERDICTS
 from pages.parts.run_picker import store
 from riskcore.audit import Verdict, VerdictLog
@@ -40,6 +40,20 @@ def undo(run: str, pair: str) -> None:
     """Withdraw the pair's verdict; the withdrawal is added, nothing is erased."""
     log().undo(run, pair, who=who())
     st.toast("Withdrawn", icon=":material/undo:")
+
+
+def ask_name() -> None:
+    """Who signs verdicts, where nobody signs in."""
+    if signs_in():
+        return
+    st.sidebar.text_input(
+        "Your name",
+        key="reviewer",
+        persist_state="session",
+        placeholder=who(),
+        max_chars=100,
+        help="Verdicts are signed with it, together with the time.",
+    )
 
 
 def note_key(run: str, pair: str) -> str:

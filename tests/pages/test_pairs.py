@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
+from pages.parts.run_picker import run_words
 from riskcore.audit import VerdictLog
-from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from riskcore.runs import PairQuery, RunFolder, RunState, RunStore, query_pairs
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import HOSTILE
 
@@ -114,6 +117,20 @@ def test_a_nonsense_address_shows_the_queue(screen, done, address):
 def test_an_unknown_pair_is_named(screen, done):
     text = words(screen("pairs", run=done.id, pair="nobody:knows"))
     assert "has no target pair 'nobody:knows'" in text
+
+
+def test_words_of_a_run_never_change_by_themselves(done):
+    """A list that said "3 min ago" and then "4 min ago" took the change for a choice, and the open pair was lost."""
+    later = dataclasses.replace(done, state=RunState.RUNNING, seconds=99.0, ended=None)
+    assert run_words(later) == run_words(done)
+
+
+def test_verdicts_are_signed_with_the_name_given(screen, done, runs):
+    first, *_ = first_pairs(done)
+    app = screen("pairs", run=done.id, pair=first)
+    app = checked(app.text_input(key="reviewer").set_value("ann").run())
+    press(app, "= Match")
+    assert VerdictLog(RunStore(runs)).current(done.id)[first].who == "ann"
 
 
 def test_changing_a_filter_leaves_the_card_and_the_page(screen, done):
