@@ -24,11 +24,12 @@ from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
 from riskcore.risk import RiskModel, RiskScores
 from riskcore.risk.ranking import FitResult, fit_risk_model
-from riskcore.tuning.checkpoint import Checkpoint, Progress
+from riskcore.tuning.checkpoint import Checkpoint
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.folds import folds_of
 from riskcore.tuning.listeners import Listener, Record, notify
 from riskcore.tuning.records import IterationScores
+from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
 
 
@@ -49,22 +50,23 @@ def adapt(
     should_stop: ShouldStop = never,
 ) -> Adapted:
     """Run Algorithm 1 from the matcher as it is; leave it at its best iteration."""
-    state = _State.resume(matcher, checkpoint, config.to_json())
-    for iteration in range(len(state.rows), config.adapt.iterations + 1):
+    rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
+    for iteration in range(len(rounds.rows), config.adapt.iterations + 1):
         started = time.perf_counter()
         if iteration:
-            _one_pass(matcher, evidence, state, config, iteration, should_stop)
+            _one_pass(matcher, evidence, rounds.arrays, config, iteration, should_stop)
         probability = matcher.predict_proba(evidence.target.examples)
         validated = matcher.predict_proba(evidence.validation.examples)
         fit = _fit(evidence.prior, evidence.validation, validated, config)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
-        row = _row(iteration, scores, fit, evidence, validated, state.arrays.get("label", scores.label))
-        state.advance(matcher, scores, validated, {**row, "seconds": time.perf_counter() - started})
-        notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, state.rows[-1]))
-        if checkpoint is not None:
-            checkpoint.write(state.progress(matcher), state.made_from)
-    matcher.restore(state.best)
-    return Adapted(tuple(state.rows), best_iteration(state.rows))
+        row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
+        row["seconds"] = time.perf_counter() - started
+        arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
+        rounds.advance(matcher, row, {**arrays, "validated": validated}, best_iteration)
+        notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
+        rounds.save(matcher)
+    matcher.restore(rounds.best)
+    return Adapted(tuple(rounds.rows), best_iteration(rounds.rows))
 
 
 def best_iteration(rows: Sequence[Record]) -> int:
@@ -74,11 +76,11 @@ def best_iteration(rows: Sequence[Record]) -> int:
 
 
 def _one_pass(
-    matcher: Matcher, evidence: Evidence, state: _State, config: RunConfig, iteration: int, should_stop: ShouldStop
+    matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
 ) -> None:
     """One pass over target and validation pairs with the risk loss; VaR is held constant."""
-    target = TuningSet(evidence.target.examples, 1 - state.arrays["var_match"], 1 - state.arrays["var_unmatch"])
-    sets = [target, *_cross_fitted(evidence, state.arrays["validated"], config)]
+    target = TuningSet(evidence.target.examples, 1 - last["var_match"], 1 - last["var_unmatch"])
+    sets = [target, *_cross_fitted(evidence, last["validated"], config)]
     seed = epoch_seed(config.seed, 10_000 + iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
@@ -112,32 +114,3 @@ def _row(
         "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
         "lacked": list(fit.lacked),
     }
-
-
-@dataclasses.dataclass(eq=False)
-class _State:
-    """Where the loop stands: enough to go on after a kill as if nothing had happened."""
-
-    rows: list[Record]
-    arrays: Arrays  # of the last iteration: validated, label, var_match, var_unmatch
-    best: Arrays
-    made_from: str
-
-    @classmethod
-    def resume(cls, matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> _State:
-        progress = checkpoint.read(made_from) if checkpoint is not None else None
-        if progress is None:
-            return cls([], {}, {}, made_from)
-        matcher.restore(progress.groups["last"])
-        return cls(progress.facts["rows"], progress.groups["arrays"], progress.groups["best"], made_from)
-
-    def advance(self, matcher: Matcher, scores: RiskScores, validated: np.ndarray, row: Record) -> None:
-        self.rows.append(row)
-        self.arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
-        self.arrays["validated"] = validated
-        if best_iteration(self.rows) == row["iteration"]:
-            self.best = matcher.snapshot()
-
-    def progress(self, matcher: Matcher) -> Progress:
-        groups = {"last": matcher.snapshot(moments=True), "best": self.best, "arrays": self.arrays}
-        return Progress(groups, {"rows": self.rows})

@@ -24,12 +24,13 @@ from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
 from riskcore.risk import RiskScores
 from riskcore.risk.ranking import FitResult, fit_risk_model
-from riskcore.tuning.checkpoint import Checkpoint, Progress
+from riskcore.tuning.checkpoint import Checkpoint
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.folds import folds_of
 from riskcore.tuning.jury import Jury, appoint
 from riskcore.tuning.listeners import Listener, Record, notify
 from riskcore.tuning.records import IterationScores, MethodResult
+from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
 from riskcore.tuning.witnesses import NAMES, Witnesses, hear, log_odds, posterior_means
 
@@ -49,21 +50,20 @@ def go_beyond(
     if len(set(labels.tolist())) < 2:
         return _matcher_alone(matcher, evidence)
     court = _Court(evidence, matcher, config)
-    rounds = config.adapt.beyond_iterations if matcher.trainable else 0
-    state = _State.resume(matcher, checkpoint, config.to_json())
-    for iteration in range(len(state.rows), rounds + 1):
+    last_round = config.adapt.beyond_iterations if matcher.trainable else 0
+    rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
+    for iteration in range(len(rounds.rows), last_round + 1):
         started = time.perf_counter()
         if iteration:
-            state.teach(matcher, evidence, config, iteration, should_stop)
+            _teach(matcher, evidence, rounds.arrays, config, iteration, should_stop)
         sitting = court.sit(matcher)
-        row = {**sitting.row(iteration, evidence, state.label), "seconds": time.perf_counter() - started}
-        state.advance(matcher, sitting, row)
-        notify(
-            listeners, "on_iteration_end", IterationScores("risk+", iteration, sitting.scores, sitting.fit.model, row)
-        )
-        if checkpoint is not None:
-            checkpoint.write(state.progress(matcher), state.made_from)
-    return state.answer(matcher, court)
+        scores, row = sitting.scores, sitting.row(iteration, evidence, rounds.arrays.get("label"))
+        row["seconds"] = time.perf_counter() - started
+        arrays = {"label": scores.label, "verdicts": scores.probability, "held_out": sitting.held_out}
+        rounds.advance(matcher, row, arrays, best_round)
+        notify(listeners, "on_iteration_end", IterationScores("risk+", iteration, scores, sitting.fit.model, row))
+        rounds.save(matcher)
+    return _answer(matcher, court, rounds)
 
 
 def _matcher_alone(matcher: Matcher, evidence: Evidence) -> MethodResult:
@@ -161,57 +161,25 @@ def best_round(rows: Sequence[Record]) -> int:
     return int(min(rows, key=lambda row: (row["validation_loss"], row["iteration"]))["iteration"])
 
 
-@dataclasses.dataclass(eq=False)
-class _State:
-    """Where the rounds stand: enough to go on after a kill as if nothing had happened."""
+def _teach(
+    matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
+) -> None:
+    """One pass towards the last verdicts: the jury's for the target, held-out ones for the validation pairs."""
+    sets = [
+        TuningSet(evidence.target.examples, last["verdicts"], 1 - last["verdicts"]),
+        TuningSet(evidence.validation.examples, last["held_out"], 1 - last["held_out"]),
+    ]
+    seed = epoch_seed(config.seed, 40_000 + iteration)
+    matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
-    rows: list[Record]
-    arrays: Arrays  # of the last round: label, verdicts, held_out
-    best: Arrays  # the matcher's weights in the best round
-    made_from: str
 
-    @classmethod
-    def resume(cls, matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> _State:
-        progress = checkpoint.read(made_from) if checkpoint is not None else None
-        if progress is None:
-            return cls([], {}, {}, made_from)
-        matcher.restore(progress.groups["last"])
-        return cls(progress.facts["rows"], progress.groups["arrays"], progress.groups["best"], made_from)
-
-    @property
-    def label(self) -> np.ndarray | None:
-        return self.arrays.get("label")
-
-    def teach(
-        self, matcher: Matcher, evidence: Evidence, config: RunConfig, iteration: int, should_stop: ShouldStop
-    ) -> None:
-        """One pass towards the last verdicts: the jury's for the target, held-out ones for the validation pairs."""
-        verdicts, held_out = self.arrays["verdicts"], self.arrays["held_out"]
-        sets = [
-            TuningSet(evidence.target.examples, verdicts, 1 - verdicts),
-            TuningSet(evidence.validation.examples, held_out, 1 - held_out),
-        ]
-        seed = epoch_seed(config.seed, 40_000 + iteration)
-        matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
-
-    def advance(self, matcher: Matcher, sitting: _Sitting, row: Record) -> None:
-        self.rows.append(row)
-        scores = sitting.scores
-        self.arrays = {"label": scores.label, "verdicts": scores.probability, "held_out": sitting.held_out}
-        if best_round(self.rows) == row["iteration"]:
-            self.best = matcher.snapshot()
-
-    def progress(self, matcher: Matcher) -> Progress:
-        groups = {"last": matcher.snapshot(moments=True), "best": self.best, "arrays": self.arrays}
-        return Progress(groups, {"rows": self.rows})
-
-    def answer(self, matcher: Matcher, court: _Court) -> MethodResult:
-        """The best round's verdicts on target and unseen pairs."""
-        matcher.restore(self.best)
-        sitting, unseen = court.sit(matcher), court.evidence.unseen
-        probability = None
-        if unseen is not None:
-            probability = court.judge(sitting.jury, unseen, matcher.predict_proba(unseen.examples))
-        best = best_round(self.rows)
-        record = {"best_iteration": best, "validation_f1": self.rows[best]["validation_f1"], "rows": self.rows}
-        return MethodResult("risk+", sitting.scores.probability, probability, LABELS_USED, record)
+def _answer(matcher: Matcher, court: _Court, rounds: Rounds) -> MethodResult:
+    """The best round's verdicts on target and unseen pairs."""
+    matcher.restore(rounds.best)
+    sitting, unseen = court.sit(matcher), court.evidence.unseen
+    probability = None
+    if unseen is not None:
+        probability = court.judge(sitting.jury, unseen, matcher.predict_proba(unseen.examples))
+    best = best_round(rounds.rows)
+    record = {"best_iteration": best, "validation_f1": rounds.rows[best]["validation_f1"], "rows": rounds.rows}
+    return MethodResult("risk+", sitting.scores.probability, probability, LABELS_USED, record)

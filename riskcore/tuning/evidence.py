@@ -50,6 +50,7 @@ class Evidence:
     unseen: Part | None
     rules: RuleSet
     prior: RiskModel
+    fingerprint: str = ""  # of the workload: a checkpoint of other data is not continued
 
 
 def gather(
@@ -65,7 +66,9 @@ def gather(
     rules = generate(metrics["source"], workload.source.labels, config.rule, _teller("rules", listeners))
     known = {name: Part(Examples(pairs, metrics[name].values), metrics[name], rules) for name, pairs in parts.items()}
     prior = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
-    return Evidence(known["source"], known["validation"], known["target"], known.get("unseen"), rules, prior)
+    return Evidence(
+        known["source"], known["validation"], known["target"], known.get("unseen"), rules, prior, workload.fingerprint
+    )
 
 
 def _all_metrics(space: MetricSpace, parts: dict[str, Pairs], listeners: Sequence[Listener]) -> dict[str, MetricMatrix]:

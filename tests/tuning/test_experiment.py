@@ -103,7 +103,10 @@ def test_the_targets_labels_change_no_bit(quick: RunConfig) -> None:
 
 
 def test_same_seed_same_run(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
-    same(run_experiment(shifted[0], quick), run_experiment(shifted[0], quick))
+    first, second = run_experiment(shifted[0], quick), run_experiment(shifted[0], quick)
+    same(first, second)
+    other = run_experiment(shifted[0], dataclasses.replace(quick, seed=1))
+    assert (other["tradition"].probability != first["tradition"].probability).any()
 
 
 class InterruptedRunError(Exception):
