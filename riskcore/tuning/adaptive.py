@@ -17,6 +17,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
+from itertools import takewhile
 
 import numpy as np
 
@@ -70,9 +71,14 @@ def adapt(
 
 
 def best_iteration(rows: Sequence[Record]) -> int:
-    """Highest validation F1, the earliest of equals; without validation pairs the last."""
+    """Highest validation F1, the earliest of equals. Without validation pairs, the last before the match rate fell
+    under half or rose over twice what it was: pulled that far by rules alone, a matcher is collapsing."""
     scored = [(row["validation_f1"], -row["iteration"]) for row in rows if row["validation_f1"] is not None]
-    return -max(scored)[1] if scored else len(rows) - 1
+    if scored:
+        return -max(scored)[1]
+    start = rows[0]["match_rate"]
+    steady = takewhile(lambda row: start / 2 <= row["match_rate"] <= start * 2, rows)
+    return int(list(steady)[-1]["iteration"])
 
 
 def _one_pass(

@@ -84,4 +84,12 @@ def test_verdicts_stay_finite_when_witnesses_are_certain() -> None:
 def test_the_earliest_best_iteration_is_kept() -> None:
     rows = [{"iteration": n, "validation_f1": f1} for n, f1 in enumerate([0.5, 0.7, 0.7, 0.6])]
     assert best_iteration(rows) == 1
-    assert best_iteration([{"iteration": n, "validation_f1": None} for n in range(4)]) == 3
+
+
+def test_without_validation_a_collapse_is_stopped() -> None:
+    def rows(*rates: float) -> list[dict]:
+        return [{"iteration": n, "validation_f1": None, "match_rate": rate} for n, rate in enumerate(rates)]
+
+    assert best_iteration(rows(0.2, 0.22, 0.25, 0.3)) == 3
+    assert best_iteration(rows(0.2, 0.15, 0.09, 0.2)) == 1
+    assert best_iteration(rows(0.0, 0.1)) == 0
