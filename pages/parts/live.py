@@ -36,8 +36,8 @@ def show_run(run: str, key: str = "live") -> None:
             st.rerun()  # draws the whole page once more, without the timer
         draw(record)
 
-    tick()
     _buttons(store().get(run), key)
+    tick()
 
 
 def draw(record: RunRecord) -> None:

@@ -22,12 +22,12 @@ def root(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def made_up(root):
-    """A finished run with hostile record text."""
+    """A finished run with hostile record text; there only once a test asks for it."""
     return write_run(root / "runs", 300, 4, hostile=True)
 
 
 @pytest.fixture(scope="session")
-def address(root, made_up):
+def address(root):
     with serving(root) as found:
         yield found
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 PROJECT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
@@ -63,6 +63,7 @@ def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
 def browsing() -> Iterator[Browser]:
     """Debian's chromium, alone: it asks no one on the network."""
     arguments = ["--no-sandbox", "--disable-background-networking", "--disable-component-update"]
+    expect.set_options(timeout=SLOW)
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
         try:
@@ -88,6 +89,12 @@ def settle(page: Page) -> None:
 def visit(page: Page, address: str) -> None:
     page.goto(address)
     settle(page)
+
+
+def listen_for_keys(page: Page) -> None:
+    """Right after a page is loaded the browser does not listen for shortcuts yet, and nothing tells when it does."""
+    settle(page)
+    page.wait_for_timeout(2500)
 
 
 def picture(page: Page, path: Path) -> None:

@@ -18,7 +18,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, query_pairs
-from tests.browser.driver import browsing, new_page, serving, settle, visit
+from tests.browser.driver import browsing, listen_for_keys, new_page, serving, settle, visit
 from tests.pages.synthetic_run import write_run
 
 Timing = list[tuple[str, float]]
@@ -117,6 +117,7 @@ def main() -> None:
             link = f"{address}/pairs?run={record.id}"
             timed(page, "open the queue", lambda: visit(page, link), queue.wait_for, opened)
             report(opened)
+            listen_for_keys(page)
             try:
                 clicks(page, record, timing, options.rounds)
                 screens(page, timing)

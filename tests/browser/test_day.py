@@ -12,7 +12,7 @@ from playwright.sync_api import expect
 from pages.parts.navigation import SCREENS
 from riskcore.audit import VerdictLog
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
-from tests.browser.driver import PROJECT, SLOW, new_page, picture, settle, visit
+from tests.browser.driver import PROJECT, SLOW, listen_for_keys, new_page, picture, settle, visit
 
 RUN_SECONDS = 180  # for the sample on a machine that does other things
 KEEP = os.environ.get("RISKCORE_SCREENSHOTS") == "1"  # pictures of the documentation are made on request
@@ -60,6 +60,7 @@ def test_the_sample_runs_to_its_end(sample):
 def test_the_top_pair_explains_itself(page, address, sample):
     visit(page, f"{address}/pairs?run={sample.id}")
     keep(page, "pairs")
+    listen_for_keys(page)
     page.keyboard.press("o")
     expect(page.get_by_text("The matcher says")).to_be_visible()
     expect(page.locator(".rc-rule").first).to_be_visible()
@@ -78,6 +79,7 @@ def test_verdicts_by_keyboard(page, address, made_up, root):
     first, _, _ = top_pairs(made_up)
     visit(page, f"{address}/pairs?run={made_up.id}&pair={first}")
     expect_place(page, 1)
+    listen_for_keys(page)
     page.keyboard.press("m")
     expect_place(page, 2)
     page.keyboard.press("u")
