@@ -23,10 +23,10 @@ from benchmarks.arguments import JsonOption, report
 from benchmarks.risk import firing
 from riskcore.data.pairs import Pairs, Table
 from riskcore.metrics.kinds import Metric
-from riskcore.metrics.matrix import MetricMatrix
+from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
-from riskcore.rules.generation import RuleSet
 from riskcore.rules.rule import Condition, Rule
+from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import PairQuery, RunFolder, pair_detail, pair_history, query_pairs, rule_ledger
 from riskcore.runs.evidence_files import write_evidence, write_pairs, write_truth
 from riskcore.runs.files import write_json

@@ -25,10 +25,12 @@ from benchmarks.arguments import DataOption, JsonOption, report
 from riskcore.config import RuleConfig
 from riskcore.data.dataset import open_data
 from riskcore.data.schema import infer_types
-from riskcore.metrics.matrix import MetricMatrix, MetricSpace
+from riskcore.metrics.matrix import MetricSpace
+from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
-from riskcore.rules.generation import RuleSet, extract, prune
+from riskcore.rules.generation import extract, prune
 from riskcore.rules.rule import MATCH
+from riskcore.rules.rule_set import RuleSet
 
 
 def main(

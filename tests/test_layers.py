@@ -47,6 +47,17 @@ def test_modules_say_what_they_own(file: Path) -> None:
     assert ast.get_docstring(tree), f"{file} has no docstring"
 
 
+def test_reading_a_run_needs_no_compiler() -> None:
+    readers = [
+        "riskcore.runs",
+        "riskcore.rules.rule_set",
+        "riskcore.rules.firing",
+        "riskcore.risk",
+        "riskcore.evaluation",
+    ]
+    assert loaded_after(readers, "numba", "torch", "sklearn").strip() == "[]"
+
+
 def test_no_machine_paths() -> None:
     listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     pattern = re.compile(r"(?<![\w.])/(?:work|root|home)/\w")

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from riskcore.risk import RiskModel
-from riskcore.rules.generation import RuleSet
+from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import (
     PairDetail,
     PairPage,

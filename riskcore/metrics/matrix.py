@@ -25,6 +25,7 @@ from riskcore.metrics.kinds import KINDS_OF, Metric, metrics_of
 from riskcore.metrics.numbers import NumberScorer
 from riskcore.metrics.sets import CodeScorer, ElementScorer
 from riskcore.metrics.strings import Scores, StringScorer
+from riskcore.metrics.values import MetricMatrix
 from riskcore.metrics.words import Rarity, WordScorer
 
 DECIMALS = 4  # so that thresholds do not hang on the last bit
@@ -35,20 +36,6 @@ class Scorer(Protocol):
     """Prepared with the distinct values of both sides; scores arrays of positions in them."""
 
     def score(self, left: np.ndarray, right: np.ndarray) -> Scores: ...
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class MetricMatrix:
-    """Metric values of some pairs."""
-
-    values: np.ndarray  # float32, pairs x metrics, NaN = missing
-    metrics: tuple[Metric, ...]
-
-    def __len__(self) -> int:
-        return len(self.values)
-
-    def column(self, key: str) -> np.ndarray:
-        return self.values[:, [metric.key for metric in self.metrics].index(key)]
 
 
 @dataclasses.dataclass(frozen=True)

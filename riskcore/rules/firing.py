@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy import sparse
 
-from riskcore.metrics.matrix import MetricMatrix
+from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.rule import Condition, Rule
 
 _DENSE_CELLS = 32_000_000  # bytes of the dense block that one chunk of pairs is evaluated in

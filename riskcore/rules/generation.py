@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-import json
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
@@ -13,51 +11,11 @@ import numpy as np
 
 from riskcore.config import RuleConfig
 from riskcore.metrics.kinds import Metric
-from riskcore.metrics.matrix import MetricMatrix
+from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
 from riskcore.rules.one_sided import Cut, search
-from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule, RuleFormatError
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class RuleSet:
-    """Rules with their record on the labelled pairs they were learned from."""
-
-    rules: tuple[Rule, ...]
-    support: np.ndarray  # int64: pairs each rule fires on
-    matches: np.ndarray  # int64: those of them that match
-
-    def __len__(self) -> int:
-        return len(self.rules)
-
-    @property
-    def match_rate(self) -> np.ndarray:
-        """Share of matches among the pairs a rule fires on; NaN for a rule that fires on none."""
-        return np.divide(self.matches, self.support, out=np.full(len(self), np.nan), where=self.support > 0)
-
-    @property
-    def purity(self) -> np.ndarray:
-        """Share of fired pairs that have the rule's class."""
-        rate = self.match_rate
-        return np.where([rule.outcome == MATCH for rule in self.rules], rate, 1 - rate)
-
-    def take(self, rows: Sequence[int]) -> RuleSet:
-        index = np.asarray(rows, dtype=np.int64)
-        return RuleSet(tuple(self.rules[row] for row in rows), self.support[index], self.matches[index])
-
-    def to_json(self) -> str:
-        rows = zip(self.rules, self.support.tolist(), self.matches.tolist(), strict=True)
-        return json.dumps([{**rule.to_json(), "support": n, "matches": m, "text": rule.text} for rule, n, m in rows])
-
-    @classmethod
-    def from_json(cls, text: str) -> RuleSet:
-        try:
-            rows: list[dict[str, Any]] = json.loads(text)
-            counts = [(int(row["support"]), int(row["matches"])) for row in rows]
-        except (ValueError, KeyError, TypeError) as error:
-            raise RuleFormatError(f"This is no rule set: {error}.") from error
-        support, matches = np.array(counts, dtype=np.int64).reshape(-1, 2).T
-        return cls(tuple(Rule.from_json(row) for row in rows), support, matches)
+from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule
+from riskcore.rules.rule_set import RuleSet
 
 
 def generate(

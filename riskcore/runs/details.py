@@ -15,7 +15,7 @@ from riskcore.runs.parquet import frame, scan, searching, take_rows
 
 if TYPE_CHECKING:
     from riskcore.risk import Explanation, RiskModel
-    from riskcore.rules.generation import RuleSet
+    from riskcore.rules.rule_set import RuleSet
 
 
 class PairNotFoundError(RiskcoreError):

@@ -11,7 +11,7 @@ from riskcore.runs.records import RunNotFoundError, RunStorageError
 
 if TYPE_CHECKING:
     from riskcore.risk import RiskModel
-    from riskcore.rules.generation import RuleSet
+    from riskcore.rules.rule_set import RuleSet
 
 _ITERATION = re.compile(r"iteration-(\d+)\.parquet")
 ADAPTIVE = ("risk", "risk+")  # methods that have iterations
@@ -97,7 +97,7 @@ class RunFolder:
 
     def rules(self) -> RuleSet:
         """The source's rules; a rule's number anywhere in this run is its place here."""
-        from riskcore.rules.generation import RuleSet  # brings a compiler along
+        from riskcore.rules.rule_set import RuleSet
 
         return RuleSet.from_json(self._there(self.rules_file).read_text(encoding="utf-8"))
 

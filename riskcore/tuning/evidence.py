@@ -13,10 +13,12 @@ from riskcore.config import RunConfig
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.workload import Workload
 from riskcore.matchers.base import Examples
-from riskcore.metrics.matrix import MetricMatrix, MetricSpace
+from riskcore.metrics.matrix import MetricSpace
+from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import RiskModel, prior_model
 from riskcore.rules.firing import fire
-from riskcore.rules.generation import RuleSet, generate
+from riskcore.rules.generation import generate
+from riskcore.rules.rule_set import RuleSet
 from riskcore.tuning.listeners import Listener, notify
 
 

@@ -13,7 +13,8 @@ from riskcore.config import MetricConfig
 from riskcore.data.pairs import Pairs, Table
 from riskcore.data.schema import Attribute, AttributeType
 from riskcore.metrics.kinds import KINDS, KINDS_OF
-from riskcore.metrics.matrix import MetricMatrix, MetricSpace
+from riskcore.metrics.matrix import MetricSpace
+from riskcore.metrics.values import MetricMatrix
 
 TEXTS = st.one_of(
     st.none(),

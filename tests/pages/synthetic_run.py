@@ -13,12 +13,12 @@ from scipy import sparse
 from riskcore.config import RunConfig
 from riskcore.evaluation import score_method
 from riskcore.metrics.kinds import Metric
-from riskcore.metrics.matrix import MetricMatrix
+from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import auroc, prior_model
 from riskcore.risk.model import RiskModel
 from riskcore.rules.firing import fire
-from riskcore.rules.generation import RuleSet
 from riskcore.rules.rule import Rule
+from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
 from riskcore.runs.files import write_json, write_parquet, write_text
 

@@ -10,10 +10,11 @@ from sklearn.tree import DecisionTreeClassifier
 
 from riskcore.config import RuleConfig
 from riskcore.metrics.kinds import KINDS, Metric
-from riskcore.metrics.matrix import MetricMatrix
+from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
-from riskcore.rules.generation import RuleSet, extract, generate, prune, score
+from riskcore.rules.generation import extract, generate, prune, score
 from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule
+from riskcore.rules.rule_set import RuleSet
 
 BOUNDED = [kind for kind, known in KINDS.items() if not known.flag]
 

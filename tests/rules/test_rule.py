@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcore.metrics.kinds import KINDS, Metric
-from riskcore.metrics.matrix import MetricMatrix
+from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
 from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule, RuleFormatError
 

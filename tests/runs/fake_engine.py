@@ -15,10 +15,10 @@ from scipy import sparse
 from riskcore.errors import CancelledError
 from riskcore.matchers.base import Examples
 from riskcore.metrics.kinds import Metric
-from riskcore.metrics.matrix import MetricMatrix
+from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
-from riskcore.rules.generation import RuleSet
 from riskcore.rules.rule import Condition, Rule
+from riskcore.rules.rule_set import RuleSet
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.listeners import notify
 from riskcore.tuning.records import IterationScores, MethodResult

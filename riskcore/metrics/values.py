@@ -1,0 +1,23 @@
+"""Metric values of some pairs, apart from what computes them: reading results needs no compiler."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from riskcore.metrics.kinds import Metric
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MetricMatrix:
+    """Metric values of some pairs."""
+
+    values: np.ndarray  # float32, pairs x metrics, NaN = missing
+    metrics: tuple[Metric, ...]
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def column(self, key: str) -> np.ndarray:
+        return self.values[:, [metric.key for metric in self.metrics].index(key)]
