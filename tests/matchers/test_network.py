@@ -11,8 +11,9 @@ import torch
 from benchmarks.train_speed import Naive
 from riskcore.config import MatcherConfig
 from riskcore.matchers import create, neural
-from riskcore.matchers.deepmatcher import DeepMatcher, Frequency, _Ready
+from riskcore.matchers.deepmatcher import DeepMatcher, _Ready
 from riskcore.matchers.encode import Encoder
+from riskcore.matchers.frequency import Frequency
 from riskcore.matchers.layout import Batch
 from riskcore.matchers.network import Network
 from riskcore.matchers.neural import _shuffled_batches, weighted_loss
@@ -148,11 +149,12 @@ def test_long_pairs_come_in_small_batches(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_rare_words_weigh_more() -> None:
     corpus = Encoder(pretrained(), 80).corpus([people(30)], ["name", "city"])
-    weights = Frequency.of(corpus).weights(corpus.hashes)
+    frequency = Frequency.of(corpus.hashes[corpus.words])
+    weights = frequency.weights(corpus.hashes)
     counts = np.bincount(corpus.words, minlength=len(weights))
     assert weights[0] == 0
     assert weights[1:][np.argmax(counts[1:])] == weights[1:].min()
-    assert Frequency.of(corpus).weights(np.array([0, 12345])).tolist() == [0, 1]
+    assert frequency.weights(np.array([0, 12345])).tolist() == [0, 1]
     assert Frequency.none().weights(np.array([0, 12345])).tolist() == [0, 1]
 
 
