@@ -63,6 +63,7 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
             "fired": rows["target_fired"].to_numpy(),
             "conflicts": rows["conflicts"].to_numpy(),
             "purity source": 100 * rows["source_purity"].to_numpy(),
+            "purity validation": 100 * rows["validation_purity"].to_numpy(),
             "purity target": 100 * rows["target_purity"].to_numpy(),
             "support source": rows["source_support"].to_numpy(),
             "state": [chosen.state_of(int(rule)) for rule in rows["rule"]],
@@ -78,6 +79,7 @@ def ledger_columns(has_truth: bool) -> dict:
         "fired": numbers(help="Target pairs it fires on."),
         "conflicts": numbers(help=WORDS["conflicts"]),
         "purity source": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: source."),
+        "purity validation": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: validation."),
         "purity target": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: target, for scoring only.")
         if has_truth
         else None,
@@ -96,12 +98,13 @@ def show_rule(view: View, ledger: pd.DataFrame, rule: int) -> None:
     st.button("All rules", icon=":material/list:", shortcut="Q", on_click=lambda: st.query_params.pop("one", None))
     voice = Voice(rules.rules[rule], row["outcome"], 0.0, float(row["weight"]), float(row["mean"]), 0.0)
     st.html(voices_html([voice], {}, 0.5, with_share=False))
-    columns = st.columns(5)
+    columns = st.columns(6)
     columns[0].metric("Weight", number(row["weight"]), help=WORDS["weight"])
     columns[1].metric("Fires on the target", f"{int(row['target_fired']):,}", help="Pairs.")
     columns[2].metric("Conflicts", f"{int(row['conflicts']):,}", help=WORDS["conflicts"])
     columns[3].metric("Purity on the source", percent(row["source_purity"]), help="Labels used: source.")
-    columns[4].metric("Purity on the target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
+    columns[4].metric("Purity on validation", percent(row["validation_purity"]), help="Labels used: validation.")
+    columns[5].metric("Purity on the target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
     decide_bar(view, rule)
     show_its_pairs(view, rule, row["outcome"])
 

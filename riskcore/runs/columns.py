@@ -52,6 +52,8 @@ LEDGER_COLUMNS = (
     "outcome",
     "source_support",
     "source_purity",
+    "validation_fired",
+    "validation_purity",  # None where no validation pair meets the rule
     "target_fired",
     "target_purity",  # None without truth
     "conflicts",  # fired target pairs whose label is not the rule's

@@ -34,6 +34,10 @@ class RunFolder:
         return self.path / "results.json"
 
     @property
+    def validation_rules_file(self) -> Path:
+        return self.path / "rules-validation.json"
+
+    @property
     def rules_file(self) -> Path:
         return self.path / "rules.json"
 
@@ -100,6 +104,13 @@ class RunFolder:
         from riskcore.rules.rule_set import RuleSet
 
         return RuleSet.from_json(self._there(self.rules_file).read_text(encoding="utf-8"))
+
+    def rules_on_validation(self) -> RuleSet | None:
+        """The same rules with their record on the validation pairs; None in runs from before it was kept."""
+        from riskcore.rules.rule_set import RuleSet
+
+        file = self.validation_rules_file
+        return RuleSet.from_json(file.read_text(encoding="utf-8")) if file.exists() else None
 
     def model(self, method: str = "risk", iteration: int | None = None) -> RiskModel:
         """The risk model of an iteration, the latest if none is named."""

@@ -12,8 +12,10 @@ from riskcore.runs.parquet import frame, scan, searching
 
 
 def rule_ledger(folder: RunFolder, method: str = "risk", iteration: int | None = None) -> pd.DataFrame:
-    """A row per rule: its record on source and target, and what the risk model made of it."""
+    """A row per rule: its record on source, validation and target, and what the risk model made of it."""
     rules, model = folder.rules(), folder.model(method, iteration)
+    validation = folder.rules_on_validation()
+    unknown = np.full(len(rules), np.nan)
     counts = _counts(folder, method, iteration, len(rules))
     is_match = np.array([rule.outcome == "match" for rule in rules.rules], dtype=bool)
     agreeing = np.where(is_match, counts["labelled_match"], counts["fired"] - counts["labelled_match"])
@@ -24,6 +26,8 @@ def rule_ledger(folder: RunFolder, method: str = "risk", iteration: int | None =
             "outcome": [rule.outcome for rule in rules.rules],
             "source_support": rules.support,
             "source_purity": rules.purity,
+            "validation_fired": unknown if validation is None else validation.support,
+            "validation_purity": unknown if validation is None else validation.purity,
             "target_fired": counts["fired"],
             "target_purity": _purity(counts, is_match, folder.has_truth),
             "conflicts": counts["fired"] - agreeing,

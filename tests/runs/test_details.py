@@ -17,7 +17,7 @@ from riskcore.runs import (
     rule_ledger,
     summary,
 )
-from tests.runs.fake_engine import RULES, fired_by_hand
+from tests.runs.fake_engine import RULES, fake_evidence, fired_by_hand
 
 
 def test_a_pair_with_everything_known_of_it(finished):
@@ -102,3 +102,23 @@ def test_a_folder_that_is_not_there_or_not_far_enough(tmp_path, waiting):
         folder.model()
     with pytest.raises(RunStorageError, match=r"no run\.json yet"):
         folder.run()
+
+
+def test_the_ledger_knows_the_record_on_validation_pairs(finished):
+    from riskcore.config import RunConfig
+    from riskcore.data import build_workload, open_data
+
+    config = RunConfig.from_dict(finished.run()["config"])
+    options = {
+        "split": config.split,
+        "validation_size": config.validation_size,
+        "train_fraction": config.train_fraction,
+    }
+    target = open_data(config.target) if config.target else None
+    workload, _ = build_workload(open_data(config.source), target, seed=config.seed, **options)
+    part = fake_evidence(workload, config.seed).validation
+    ledger = rule_ledger(finished)
+    for number, rule in enumerate(RULES):
+        met = part.labels[rule.fires(part.metrics.values, part.metrics.metrics)]
+        assert ledger["validation_fired"][number] == len(met)
+        assert ledger["validation_purity"][number] == pytest.approx((met == (rule.outcome == "match")).mean())
