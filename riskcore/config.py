@@ -155,7 +155,9 @@ class MatcherConfig(Config):
         64, "numbers per word and summary: enough to pass the published F1; time grows with its square", 4, 1024
     )
     head: int = setting(64, "numbers per layer of the highway head", 4, 4096)
-    dropout: float = setting(0.3, "share of numbers hidden while training, against learning by heart", 0, 0.9)
+    dropout: float | None = setting(
+        None, "share of numbers hidden while training, against learning by heart; none is 0.3, ditto 0.1", 0, 0.9
+    )
     word_dropout: float = setting(
         0.2, "share of a batch's words that lose their meaning or their spelling: neither is learned by heart", 0, 1
     )
@@ -163,10 +165,10 @@ class MatcherConfig(Config):
     threads: int = setting(1, "torch threads; beside a busy process two were up to ten times slower than one", 1, 256)
     folder: str | None = setting(None, "ditto: a local Hugging Face folder; none is the MiniLM that is installed")
     max_tokens: int = setting(
-        128, "ditto: subwords of a pair that are read; time is proportional to it, or a little worse", 8, 512
+        64, "ditto: subwords of a pair that are read; time is proportional to it, or worse", 8, 512
     )
     frozen_layers: int = setting(
-        0, "ditto: lower layers left as they are and computed once: faster, and less able to adapt", 0, 48
+        2, "ditto: lower layers left as they are and computed once: a third faster, and less able to adapt", 0, 48
     )
     summarise: bool = setting(True, "ditto: of long values keep the rarest words, as many as fit")
     augment: float = setting(0.0, "ditto: share of training pairs that are perturbed in a pass", 0, 1)

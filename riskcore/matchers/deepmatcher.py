@@ -41,7 +41,7 @@ class DeepMatcher(NeuralMatcher):
             wide=self._wide_width(),
             width=self.config.width,
             head=self.config.head,
-            dropout=self.config.dropout,
+            dropout=self._dropout(),
             word_dropout=self.config.word_dropout,
         )
 

@@ -34,7 +34,8 @@ class DittoMatcher(NeuralMatcher):
     """`COL a VAL v ...` twice, one Transformer, one linear head."""
 
     kind = "ditto"
-    rates = Rates(3e-5, 3e-6)
+    rates = Rates(1e-4, 1e-5)  # large models want a third of it; small ones barely move at that
+    dropout = 0.1
     batch_size = 16  # larger ones are no faster on a processor
     predict_batch = 64
 
@@ -47,7 +48,7 @@ class DittoMatcher(NeuralMatcher):
         self._kept: weakref.WeakKeyDictionary[Pairs, _Hidden] = weakref.WeakKeyDictionary()
 
     def _build(self) -> nn.Module:
-        return Transformer(self.folder, self.config.frozen_layers, self.config.dropout, self._wide_width())
+        return Transformer(self.folder, self.config.frozen_layers, self._dropout(), self._wide_width())
 
     def _groups(self) -> list[dict[str, Any]]:
         trained = self._trained().items()

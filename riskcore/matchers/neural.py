@@ -39,6 +39,7 @@ class NeuralMatcher(Matcher):
 
     batch_size: ClassVar[int] = 128  # at most, where none is asked for
     predict_batch: ClassVar[int] = 256
+    dropout: ClassVar[float] = 0.3  # where none is asked for
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -162,6 +163,9 @@ class NeuralMatcher(Matcher):
                 if f"{key}.{name}" in moments:
                     value = torch.from_numpy(moments[f"{key}.{name}"].copy())
                     optimiser.state[parameter][key] = value
+
+    def _dropout(self) -> float:
+        return self.dropout if self.config.dropout is None else self.config.dropout
 
     def _batch_size(self, pairs: int) -> int:
         """Large batches are faster, but a pass over few pairs must still be some fifty steps."""

@@ -31,7 +31,7 @@ WORDS += [f"{mark}{letter}" for mark in ("", "##") for letter in "abcdefghijklmn
 
 @pytest.fixture(scope="session")
 def tiny_transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A Hugging Face folder: two layers of 32, with a WordPiece tokenizer."""
+    """A Hugging Face folder: three layers of 32, with a WordPiece tokenizer."""
     import torch
     from tokenizers import Tokenizer, models, normalizers, pre_tokenizers, processors
     from transformers import BertConfig, BertModel
@@ -44,7 +44,7 @@ def tiny_transformer(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tokenizer.pre_tokenizer = pre_tokenizers.BertPreTokenizer()
     tokenizer.post_processor = processors.BertProcessing(("[SEP]", 3), ("[CLS]", 2))
     tokenizer.save(str(folder / "tokenizer.json"))
-    shape = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 2, "intermediate_size": 64}
+    shape = {"hidden_size": 32, "num_hidden_layers": 3, "num_attention_heads": 2, "intermediate_size": 64}
     config = BertConfig(vocab_size=tokenizer.get_vocab_size(), max_position_embeddings=512, **shape)
     torch.manual_seed(0)
     BertModel(config).save_pretrained(folder)

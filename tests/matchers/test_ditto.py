@@ -124,7 +124,7 @@ def test_wrong_folders_are_told(tmp_path: Path, tiny_transformer: Path) -> None:
     with pytest.raises(MatcherError, match="No Transformer can be loaded"):
         build(tmp_path).begin(examples(3), seed=0)
     with pytest.raises(MatcherError, match="leave at least one"):
-        build(tiny_transformer, frozen_layers=2).begin(examples(3), seed=0)
+        build(tiny_transformer, frozen_layers=3).begin(examples(3), seed=0)
 
 
 def test_the_installed_weights_learn_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
