@@ -203,10 +203,14 @@ class AdaptConfig(Config):
     folds: int = setting(
         2, "validation pairs join the pass without their labels, their risk from models of other folds", 2
     )
-    beyond_iterations: int = setting(4, "risk+: passes towards the jury's verdicts; more gained nothing", 0, 1_000)
+    beyond_iterations: int = setting(4, "risk+: passes of the matcher towards the jury's verdicts", 0, 1_000)
     source_worth: float = setting(20.0, "risk+: a rule's record on the source counts as this many pairs", 0)
     witness_folds: int = setting(5, "risk+: folds in which witnesses are fitted and asked", 2)
     witness_trees: int = setting(100, "risk+: trees of a witness forest: a jury needs no finer grain", 1)
+
+    def rounds_of(self, method: str) -> int:
+        """How many rounds a method makes after its starting model."""
+        return {"risk": self.iterations, "risk+": self.beyond_iterations}.get(method, 0)
 
 
 @dataclasses.dataclass(frozen=True)

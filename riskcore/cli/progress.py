@@ -61,7 +61,7 @@ class RunProgress(Listener):
     """Keeps the estimate and tells `show` about it."""
 
     def __init__(self, config: RunConfig, show: Any) -> None:
-        self.estimate, self.iterations, self.show = Estimate(config.methods), config.adapt.iterations, show
+        self.estimate, self.adapt, self.show = Estimate(config.methods), config.adapt, show
         self._epochs = 0
 
     def on_phase_start(self, record: Record) -> None:
@@ -78,8 +78,9 @@ class RunProgress(Listener):
         self._step(record["epoch"], self._epochs, f"{self.estimate.phase} epoch {record['epoch']} of {self._epochs}")
 
     def on_iteration_end(self, scores: IterationScores) -> None:
-        what = f"{scores.method} iteration {scores.iteration} of {self.iterations}"
-        self._step(scores.iteration + 1, self.iterations + 1, what)
+        rounds = max(self.adapt.rounds_of(scores.method), scores.iteration)
+        what = f"{scores.method} iteration {scores.iteration} of {rounds}"
+        self._step(scores.iteration + 1, rounds + 1, what)
 
     def on_phase_end(self, record: Record) -> None:
         self.estimate.end(record["phase"])

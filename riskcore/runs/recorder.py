@@ -18,6 +18,7 @@ from riskcore.runs.store import RunStore
 from riskcore.tuning.listeners import Listener, Record
 
 if TYPE_CHECKING:
+    from riskcore.config import AdaptConfig
     from riskcore.data.workload import TargetTruth, Workload
     from riskcore.tuning.evidence import Evidence
     from riskcore.tuning.records import IterationScores, MethodResult
@@ -30,10 +31,16 @@ class Recorder(Listener):
     """Writes what one run tells. The target's labels are known here, and not to the engine."""
 
     def __init__(
-        self, store: RunStore, run: str, folder: RunFolder, workload: Workload, truth: TargetTruth, iterations: int = 0
+        self,
+        store: RunStore,
+        run: str,
+        folder: RunFolder,
+        workload: Workload,
+        truth: TargetTruth,
+        adapt: AdaptConfig,
     ) -> None:
         self.store, self.run, self.folder = store, run, folder
-        self._iterations = iterations
+        self._adapt = adapt
         self.judge = Judge(truth.labels)
         self.unseen = None if truth.unseen is None else Judge(truth.unseen.labels)
         self.scores = ScoreWriter(folder, workload.target.ids, self.judge)
@@ -74,7 +81,7 @@ class Recorder(Listener):
     def on_iteration_end(self, scores: IterationScores) -> None:
         row = self.scores.write(scores)
         self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
-        self._row(scores.iteration, max(self._iterations, scores.iteration), at_once=True)
+        self._row(scores.iteration, max(self._adapt.rounds_of(scores.method), scores.iteration), at_once=True)
 
     def on_method_end(self, result: MethodResult) -> None:
         self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})
