@@ -13,7 +13,7 @@ from riskcore.matchers.summaries import Attention, Hybrid, Rnn, Sif
 SUMMARISERS: dict[str, type[nn.Module]] = {"sif": Sif, "rnn": Rnn, "attention": Attention, "hybrid": Hybrid}
 
 METRICS_ALONE = 0.5  # share of training pairs whose wide head sees no summaries: these learn pairs by heart, and
-# a head that may always lean on them does too (Abt-Buy: 82 F1 without this, 86 with it)
+# a head that may always lean on them does too (attention on Abt-Buy: 84.0 F1 without this, 86.5 with it)
 
 
 def compare(u: Tensor, v: Tensor) -> Tensor:

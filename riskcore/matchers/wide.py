@@ -18,7 +18,7 @@ import numpy as np
 from riskcore.errors import MatcherError
 
 CLIP = 5.0  # standard deviations: one wild gap (a year typed as 19999) must not drown the rest
-STEPS = 16  # at most, per metric: 8 were worse, 32 no better for twice the inputs
+STEPS = 16  # at most, per metric: 8, 16 and 32 gave the same F1 within a point
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
