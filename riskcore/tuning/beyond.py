@@ -32,7 +32,7 @@ from riskcore.tuning.listeners import Listener, Record, notify
 from riskcore.tuning.records import IterationScores, MethodResult
 from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
-from riskcore.tuning.witnesses import NAMES, Witnesses, hear, log_odds, posterior_means
+from riskcore.tuning.witnesses import NAMES, Testify, hear, log_odds, posterior_means
 
 LABELS_USED = ("source", "validation")
 
@@ -89,13 +89,13 @@ class _Court:
         said = None
         for fold, rest in zip(self.folds, self.rests, strict=True):
             part = _rows(validation, fold)
-            testimony = hear(evidence, rest, answers, config, trees).testify(part, answers[fold])
+            testimony = hear(evidence, rest, answers, config, trees)(part, answers[fold])
             said = np.zeros((len(validation), testimony.shape[1])) if said is None else said
             said[fold] = testimony
         assert said is not None
         self.said = said
-        self.all: Witnesses = hear(evidence, np.arange(len(validation)), answers, config, trees)
-        self.target = self.all.testify(evidence.target, matcher_answers)
+        self.testify: Testify = hear(evidence, np.arange(len(validation)), answers, config, trees)
+        self.target = self.testify(evidence.target, matcher_answers)
 
     def sit(self, matcher: Matcher) -> _Sitting:
         """Ask the matcher, weigh all, judge every pair."""
@@ -120,7 +120,7 @@ class _Court:
         return verdicts
 
     def judge(self, jury: Jury, part: Part, probability: np.ndarray) -> np.ndarray:
-        return jury.verdict(np.column_stack([log_odds(probability), self.all.testify(part, probability)]))
+        return jury.verdict(np.column_stack([log_odds(probability), self.testify(part, probability)]))
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -83,7 +83,7 @@ def _all_metrics(space: MetricSpace, parts: dict[str, Pairs], listeners: Sequenc
     return metrics
 
 
-def _teller(phase: str, listeners: Sequence[Listener]):  # type: ignore[no-untyped-def]
+def _teller(phase: str, listeners: Sequence[Listener]) -> Callable[[int, int], None]:
     def tell(done: int, total: int) -> None:
         notify(listeners, "on_progress", {"phase": phase, "done": done, "total": total})
 

@@ -25,11 +25,7 @@ NAMES = ("rules", "forest", "balanced forest", "target forest")
 _CERTAIN = 1e-3  # no witness is believed beyond this
 
 
-@dataclasses.dataclass(frozen=True, eq=False)
-class Witnesses:
-    """All witnesses, fitted on the same validation pairs."""
-
-    testify: Callable[[Part, np.ndarray], np.ndarray]  # a part and the matcher's answers -> log-odds, pairs x witnesses
+Testify = Callable[[Part, np.ndarray], np.ndarray]  # a part and the matcher's answers -> log-odds, pairs x witnesses
 
 
 def log_odds(probability: np.ndarray) -> np.ndarray:
@@ -45,8 +41,8 @@ def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndar
     return dataclasses.replace(evidence.prior, mean=np.clip(mean, 0, 1))
 
 
-def hear(evidence: Evidence, rows: np.ndarray, answers: np.ndarray, config: RunConfig, trees: int) -> Witnesses:
-    """Fit every witness on these validation pairs (`answers` are the matcher's, for all of them)."""
+def hear(evidence: Evidence, rows: np.ndarray, answers: np.ndarray, config: RunConfig, trees: int) -> Testify:
+    """All witnesses, fitted on these validation pairs (`answers` are the matcher's, for all of them)."""
     validation, source = evidence.validation, evidence.source
     labels, fired = validation.labels[rows], validation.fired[rows]
     prior = posterior_means(evidence, fired, labels, config.adapt.source_worth)
@@ -63,7 +59,7 @@ def hear(evidence: Evidence, rows: np.ndarray, answers: np.ndarray, config: RunC
         said += [forest_proba(forest, part.metrics.values) for forest in forests]
         return np.column_stack([log_odds(one) for one in said])
 
-    return Witnesses(testify)
+    return testify
 
 
 def _forest(

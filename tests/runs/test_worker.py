@@ -100,6 +100,7 @@ def test_a_lost_run_is_seen_at_once_and_resumed(store, waiting, fake_jobs, monke
     monkeypatch.setenv("FAKE_PAUSE", "0")
     resume(store, waiting.id)
     wait_for(store, waiting.id, RunState.DONE)
+    assert store.get(waiting.id).error is None
 
 
 def test_a_worker_that_was_silent_and_lives_keeps_its_run(store, waiting):
