@@ -50,7 +50,10 @@ def show_ledger(view: View, ledger: pd.DataFrame) -> None:
         column_config=ledger_columns(view.folder.has_truth),
         alt="rules with support, purity, weight and conflicts",
     )
-    st.caption("Select a row to see the rule's pairs. Purity on the target uses the target's labels, for scoring only.")
+    st.caption(
+        "Select a row to see the rule's pairs. Source, validation and target: the share of pairs it fires on that it is "
+        "right about; target uses the target's labels, for scoring only."
+    )
 
 
 def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
@@ -62,10 +65,10 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
             "weight": rows["weight"].to_numpy(),
             "fired": rows["target_fired"].to_numpy(),
             "conflicts": rows["conflicts"].to_numpy(),
-            "purity source": 100 * rows["source_purity"].to_numpy(),
-            "purity validation": 100 * rows["validation_purity"].to_numpy(),
-            "purity target": 100 * rows["target_purity"].to_numpy(),
-            "support source": rows["source_support"].to_numpy(),
+            "source": 100 * rows["source_purity"].to_numpy(),
+            "validation": 100 * rows["validation_purity"].to_numpy(),
+            "target": 100 * rows["target_purity"].to_numpy(),
+            "support": rows["source_support"].to_numpy(),
             "state": [chosen.state_of(int(rule)) for rule in rows["rule"]],
         }
     )
@@ -74,16 +77,16 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
 def ledger_columns(has_truth: bool) -> dict:
     numbers = st.column_config.NumberColumn
     return {
-        "rule": st.column_config.TextColumn(width="large"),
+        "rule": st.column_config.TextColumn(width=330),
         "weight": numbers(format="%.2f", help=WORDS["weight"]),
         "fired": numbers(help="Target pairs it fires on."),
         "conflicts": numbers(help=WORDS["conflicts"]),
-        "purity source": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: source."),
-        "purity validation": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: validation."),
-        "purity target": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: target, for scoring only.")
+        "source": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: source."),
+        "validation": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: validation."),
+        "target": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: target, for scoring only.")
         if has_truth
         else None,
-        "support source": numbers(help=WORDS["support"]),
+        "support": numbers(help=WORDS["support"]),
     }
 
 
@@ -102,9 +105,9 @@ def show_rule(view: View, ledger: pd.DataFrame, rule: int) -> None:
     columns[0].metric("Weight", number(row["weight"]), help=WORDS["weight"])
     columns[1].metric("Fires on the target", f"{int(row['target_fired']):,}", help="Pairs.")
     columns[2].metric("Conflicts", f"{int(row['conflicts']):,}", help=WORDS["conflicts"])
-    columns[3].metric("Purity on the source", percent(row["source_purity"]), help="Labels used: source.")
-    columns[4].metric("Purity on validation", percent(row["validation_purity"]), help="Labels used: validation.")
-    columns[5].metric("Purity on the target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
+    columns[3].metric("Purity, source", percent(row["source_purity"]), help="Labels used: source.")
+    columns[4].metric("Purity, validation", percent(row["validation_purity"]), help="Labels used: validation.")
+    columns[5].metric("Purity, target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
     decide_bar(view, rule)
     show_its_pairs(view, rule, row["outcome"])
 
