@@ -51,8 +51,8 @@ def show_ledger(view: View, ledger: pd.DataFrame) -> None:
         alt="rules with support, purity, weight and conflicts",
     )
     st.caption(
-        "Select a row to see the rule's pairs. Source, validation and target: the share of pairs it fires on that it is "
-        "right about; target uses the target's labels, for scoring only."
+        "Select a row to see the rule's pairs. Source, validation and target: the share of pairs it fires on that it "
+        "is right about; target uses the target's labels, for scoring only."
     )
 
 
