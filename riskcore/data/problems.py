@@ -60,7 +60,6 @@ WARNINGS = {
 KINDS = {**ERRORS, **WARNINGS}
 
 SHOWN_CHARS = 60  # of a value or name quoted in a message: enough to recognise it on one line
-_HIDDEN = {"Cc", "Cf", "Cs", "Co", "Zl", "Zp"}  # control, direction override, surrogate, line separators
 
 
 @dataclasses.dataclass(frozen=True)
@@ -162,10 +161,11 @@ class ProblemLog:
 
 
 def visible(text: str) -> str:
-    """The text with control characters, direction overrides and line breaks written out as escapes."""
+    """The text with all that cannot be seen (controls, direction overrides, line breaks, unassigned code points)
+    written out as escapes, and spaces of any width as a plain one."""
     if text.isprintable():
         return text
-    return "".join(_escape(char) if unicodedata.category(char) in _HIDDEN else char for char in text)
+    return "".join(char if char.isprintable() else _escape(char) for char in text)
 
 
 def shown(value: str) -> str:
@@ -175,4 +175,6 @@ def shown(value: str) -> str:
 
 
 def _escape(char: str) -> str:
+    if unicodedata.category(char) == "Zs":
+        return " "
     return char.encode("unicode_escape", "surrogatepass").decode("ascii")

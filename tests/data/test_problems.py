@@ -1,5 +1,4 @@
-import unicodedata
-
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,9 +52,16 @@ def test_warnings_alone_are_no_errors():
 @given(st.text(st.characters()))
 def test_nothing_hidden_is_left_in_what_is_shown(text):
     clear = visible(text)
-    assert not any(unicodedata.category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} for char in clear)
+    assert clear.isprintable()
     if text.isprintable():
         assert clear == text
+
+
+@pytest.mark.parametrize(
+    ("hidden", "clear"), [("a\u00a0b", "a b"), ("\U00040000", "\\U00040000"), ("\ue000", "\\ue000")]
+)
+def test_odd_spaces_and_unassigned_characters_can_be_seen(hidden, clear):
+    assert visible(hidden) == clear
 
 
 def test_long_and_wild_values_are_cut_and_written_out():
