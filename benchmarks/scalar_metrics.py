@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from rapidfuzz.distance import JaroWinkler, LCSseq, Levenshtein, Prefix
 
+from riskcore.data.numbers import Reading
 from riskcore.data.schema import AttributeType
 from riskcore.data.values import (
     codes,
@@ -23,7 +24,7 @@ from riskcore.data.values import (
     person,
     words,
 )
-from riskcore.metrics.kinds import KINDS_OF
+from riskcore.metrics.kinds import KINDS_OF, RECORD_KINDS
 from riskcore.metrics.matrix import MetricSpace, Statistics
 
 NAN = math.nan
@@ -31,13 +32,28 @@ COUNTERPART = 0.85
 
 
 def pair_metrics(space: MetricSpace, left: dict[str, str | None], right: dict[str, str | None]) -> list[float]:
-    """All metrics of one pair of records, in column order."""
+    """All metrics of one pair of records, in column order, but for those of rivals: they need the whole tables."""
     row: list[float] = []
     for attribute, statistics in zip(space.attributes, space.statistics, strict=True):
         one, other = left[attribute.name], right[attribute.name]
         for kind in KINDS_OF[attribute.type]:
             row.append(scalar(kind, attribute.type, one, other, statistics))  # noqa: PERF401 - the plain loop
-    return row
+    texts = [" ".join(fold(value) for value in record.values() if value is not None) for record in (left, right)]
+    return row + [_on_records(kind, *texts, space) for kind in RECORD_KINDS]
+
+
+def _on_records(kind: str, a: str, b: str, space: MetricSpace) -> float:
+    """A metric of two whole records, given the words of all their attributes."""
+    statistics = Statistics(space.records.rarity, Reading.infer([]))
+    one, other = set(words(a)), set(words(b))
+    if kind in ("code_similarity", "unmatched_codes"):
+        return _on_lists(kind, list(dict.fromkeys(codes(a))), list(dict.fromkeys(codes(b))), _models)
+    if kind not in ("shared_word", "lacking_word") or not one or not other:
+        return _on_words(kind, a, b, statistics)
+    if kind == "shared_word":
+        return max((_rarity(word, statistics) for word in one & other), default=0.0)
+    ways = [(x, y) for x, y in ((one, other), (other, one)) if len(x) == min(len(one), len(other))]
+    return min(max((_rarity(word, statistics) for word in x - y), default=0.0) for x, y in ways)
 
 
 def scalar(kind: str, of: AttributeType, one: str | None, other: str | None, statistics: Statistics) -> float:

@@ -84,6 +84,9 @@ class MetricConfig(Config):
     max_tokens: int = setting(5_000, "words of a value that token metrics look at", 8)
     max_elements: int = setting(30, "elements of a set that are compared with each other: cost is quadratic", 1)
     element_match: float = setting(0.85, "similarity at which two set elements are each other's counterpart", 0, 1)
+    rival_records: int = setting(
+        200, "rivals are searched through words that at most this many records have: cost stays linear", 1
+    )
     workers: int = setting(1, "threads for the C++ scorers; the web server wants the other core", 1)
 
 

@@ -1,6 +1,7 @@
 """The catalogue of basic metrics: what each is called, which types get it, how a condition on it reads.
 
-A metric is an attribute and a kind. Adding one is an entry here and a value from the scorer that computes it.
+A metric is an attribute and a kind; some are of the record as a whole. Adding one is an entry here and a value
+from the scorer that computes it.
 """
 
 from __future__ import annotations
@@ -93,6 +94,33 @@ _ALL = (
         "{a} has no word of rarity above {cut} on one side only",
         difference=True,
     ),
+    Kind(
+        "shared_word",
+        "rarity of the rarest word that both sides have",
+        "{a} has a word of rarity above {cut} on both sides",
+        "{a} has no word of rarity above {cut} on both sides",
+    ),
+    Kind(
+        "lacking_word",
+        "rarity of the rarest word of the shorter side that the longer lacks",
+        "{a} has a word of rarity above {cut} on the shorter side that the longer lacks",
+        "{a} has no word of rarity above {cut} on the shorter side that the longer lacks",
+        difference=True,
+    ),
+    Kind(
+        "lead",
+        "lead over the closest rival, on the better side",
+        "{a} leads its closest rival by more than {cut} on one side",
+        "{a} leads its closest rival by at most {cut} on both sides",
+        bounded=False,
+    ),
+    Kind(
+        "mutual_lead",
+        "lead over the closest rival, on the worse side",
+        "{a} leads its closest rival by more than {cut} on both sides",
+        "{a} leads its closest rival by at most {cut} on one side",
+        bounded=False,
+    ),
 )
 
 KINDS: dict[str, Kind] = {kind.key: kind for kind in _ALL}
@@ -124,12 +152,15 @@ KINDS_OF: dict[AttributeType, tuple[str, ...]] = {
     AttributeType.CODE: ("edit", "jaro_winkler", "lcs", "prefix", "not_substring", "differs"),
 }
 
+RECORD_KINDS = ("jaccard", "containment", "cosine", "shared_word", "lacking_word", *_CODE_WORD_KINDS)
+RIVAL_KINDS = ("lead", "mutual_lead")  # another record that resembles one of the two is a rival
+
 
 @dataclasses.dataclass(frozen=True)
 class Metric:
     """One column of the metric matrix."""
 
-    attribute: str
+    attribute: str  # or what stands for the whole record
     kind: str
 
     @property

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
+from itertools import count
 from typing import Protocol
 
 import numpy as np
@@ -23,11 +24,13 @@ from riskcore.data.values import compact, fold
 from riskcore.metrics.abbreviations import AbbreviationScorer
 from riskcore.metrics.kinds import KINDS_OF, Metric, metrics_of
 from riskcore.metrics.numbers import NumberScorer
+from riskcore.metrics.records import RecordSpace, same_records
 from riskcore.metrics.sets import CodeScorer, ElementScorer
 from riskcore.metrics.strings import Scores, StringScorer
 from riskcore.metrics.values import MetricMatrix
 from riskcore.metrics.words import Rarity, WordScorer
 
+WHOLE_RECORD = "record"
 DECIMALS = 4  # so that thresholds do not hang on the last bit
 Progress = Callable[[int, int], None]
 
@@ -52,18 +55,36 @@ class MetricSpace:
 
     attributes: tuple[Attribute, ...]
     statistics: tuple[Statistics, ...]
+    records: RecordSpace
     config: MetricConfig
 
     @classmethod
     def fit(
-        cls, attributes: Sequence[Attribute], tables: Sequence[Table], config: MetricConfig | None = None
+        cls,
+        attributes: Sequence[Attribute],
+        tables: Sequence[Table],
+        config: MetricConfig | None = None,
+        rivals: bool = True,
     ) -> MetricSpace:
-        """Learn the statistics of each attribute from all its values in these tables. No labels are involved."""
-        return cls(tuple(attributes), tuple(_statistics(one, tables) for one in attributes), config or MetricConfig())
+        """Learn the statistics of each attribute from all its values in these tables. No labels are involved.
+
+        Without `rivals` no pair is compared with its rivals: see `comparable_rivals`.
+        """
+        config = config or MetricConfig()
+        tables = _distinct(tables)
+        records = RecordSpace([attribute.name for attribute in attributes], tables, config, rivals)
+        return cls(tuple(attributes), tuple(_statistics(one, tables) for one in attributes), records, config)
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
-        return tuple(metric for attribute in self.attributes for metric in metrics_of(attribute))
+        by_attribute = [metric for attribute in self.attributes for metric in metrics_of(attribute)]
+        return (*by_attribute, *(Metric(self.record_name, kind) for kind in self.records.kinds))
+
+    @property
+    def record_name(self) -> str:
+        """What stands for the whole record where an attribute's name would stand."""
+        taken = {attribute.name for attribute in self.attributes}
+        return next(name for name in (f"{WHOLE_RECORD}{'_' * n}" for n in count()) if name not in taken)
 
     def transform(self, pairs: Pairs, on_progress: Progress | None = None) -> MetricMatrix:
         """Score all pairs. `on_progress(done, total)` is told of attributes' pairs as they are done."""
@@ -75,6 +96,7 @@ class MetricSpace:
                 if on_progress:
                     on_progress(index * len(pairs) + done, total)
             column += len(kinds)
+        values[:, column:] = np.round(self.records.score(pairs), DECIMALS)
         return MetricMatrix(values, self.metrics)
 
     def chunks(self, pairs: Pairs) -> Iterator[MetricMatrix]:
@@ -83,8 +105,14 @@ class MetricSpace:
             yield self.transform(pairs.take(slice(start, start + self.config.chunk_pairs)))
 
 
+def comparable_rivals(parts: Sequence[Pairs]) -> bool:
+    """Whether rivals mean the same everywhere. Within one table a thing may have many records, each the others'
+    rival; between two tables few. What a source of one kind teaches about rivals misleads on the other kind."""
+    return len({same_records(pairs.left, pairs.right) for pairs in parts if len(pairs)}) <= 1
+
+
 def _statistics(attribute: Attribute, tables: Sequence[Table]) -> Statistics:
-    values = [fold(value) for table in _distinct(tables) for value in table.text(attribute.name) if value is not None]
+    values = [fold(value) for table in tables for value in table.text(attribute.name) if value is not None]
     return Statistics(Rarity.learn(values), Reading.infer(values))
 
 

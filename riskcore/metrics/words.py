@@ -70,15 +70,15 @@ class WordScorer:
         number = {word: index for index, word in enumerate(vocabulary)}
         self._rarity = rarity.of(vocabulary)
         self._numeric = np.array([is_numeric_word(word) for word in vocabulary], dtype=bool)
-        self._left = _weighted_rows(left_words, number, self._rarity)
-        self._right = _weighted_rows(right_words, number, self._rarity)
+        self._left = weighted_rows(left_words, number, self._rarity)
+        self._right = weighted_rows(right_words, number, self._rarity)
 
     def score(self, left: np.ndarray, right: np.ndarray) -> Scores:
         table = _compare_words(*self._left, *self._right, self._rarity, self._numeric, left, right)
         return dict(zip(("jaccard", "containment", "cosine", "rare_word", "numeric_words"), table.T, strict=True))
 
 
-def _weighted_rows(
+def weighted_rows(
     values: Sequence[Sequence[str]], number: dict[str, int], rarity: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row starts, sorted distinct word numbers, and unit-length TF-IDF weights."""

@@ -1,0 +1,225 @@
+"""Metrics of whole records: the words of all attributes together, and how a pair stands against its rivals.
+
+A value in the wrong column, or a model number that one side keeps in its name and the other in its description, is
+seen here and nowhere else. A rival is another record of the other table that resembles one of the pair's two
+records: where something has one counterpart at most, a pair that is led by a rival is rarely a match.
+Tables are prepared once. Rivals are searched through the rarer words only, so the cost grows with the records and
+not with their square.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+from numba import njit
+
+from riskcore.config import MetricConfig
+from riskcore.data.pairs import Pairs, Table
+from riskcore.data.values import fold, words
+from riskcore.metrics.kinds import RECORD_KINDS, RIVAL_KINDS
+from riskcore.metrics.sets import CodeScorer
+from riskcore.metrics.strings import Scores
+from riskcore.metrics.words import Rarity, weighted_rows
+
+_CANDIDATES = 3  # the pair's own two records may be among the closest of a self-join; the third is a rival
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Records:
+    """A table's distinct records as rows of weighted words."""
+
+    texts: list[str]  # distinct
+    of_row: np.ndarray  # for each row of the table, the number of its text
+    starts: np.ndarray
+    items: np.ndarray
+    weights: np.ndarray
+    vocabulary: int
+
+    @cached_property
+    def postings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Per word: where its records begin, the records, its weight in each."""
+        record = np.repeat(np.arange(len(self.texts)), np.diff(self.starts))
+        order = np.argsort(self.items, kind="stable")
+        starts = np.zeros(self.vocabulary + 1, dtype=np.int64)
+        np.cumsum(np.bincount(self.items, minlength=self.vocabulary), out=starts[1:])
+        return starts, record[order], self.weights[order]
+
+    @property
+    def rows(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return self.starts, self.items, self.weights
+
+
+class RecordSpace:
+    """Whole-record metrics of a workload's tables."""
+
+    def __init__(
+        self, attributes: Sequence[str], tables: Sequence[Table], config: MetricConfig, rivals: bool = True
+    ) -> None:
+        self.kinds = (*RECORD_KINDS, *(RIVAL_KINDS if rivals else ()))
+        self._attributes, self._config = tuple(attributes), config
+        texts = {table: _texts(table, self._attributes) for table in tables}
+        self.rarity = Rarity.learn(text for found in texts.values() for text in found)
+        self._number = {word: index for index, word in enumerate(sorted(self.rarity.frequency))}
+        self._rare = self.rarity.of(list(self._number))
+        self._known = {table: self._prepare(found) for table, found in texts.items()}
+        self._closest: dict[tuple[Table, Table], tuple[np.ndarray, np.ndarray]] = {}
+        self._codes: dict[tuple[Table, Table], CodeScorer] = {}
+
+    def score(self, pairs: Pairs) -> np.ndarray:
+        """Pairs x kinds; NaN where a record has no words."""
+        left, right = self._records(pairs.left), self._records(pairs.right)
+        one, other = left.of_row[pairs.left_rows], right.of_row[pairs.right_rows]
+        keys, inverse = np.unique(one * len(right.texts) + other, return_inverse=True)
+        one, other = np.divmod(keys, max(1, len(right.texts)))
+        table = _compare_records(*left.rows, *right.rows, self._rare, one, other)
+        scores: Scores = dict(zip(RECORD_KINDS, table.T, strict=False))
+        scores |= self._codes_of(pairs.left, pairs.right).score(one, other)
+        if RIVAL_KINDS[0] in self.kinds:
+            leads = np.column_stack([self._lead(pairs, one, other), self._lead(_swapped(pairs), other, one)])
+            leads[np.isnan(table[:, 0])] = np.nan
+            scores |= {"lead": leads.max(axis=1), "mutual_lead": leads.min(axis=1)}
+        return np.column_stack([scores[kind] for kind in self.kinds])[inverse]
+
+    def _lead(self, pairs: Pairs, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+        """How much closer the other record is to the one than the closest rival in the other's table."""
+        left, right = self._records(pairs.left), self._records(pairs.right)
+        rare = np.diff(right.postings[0]) <= self._config.rival_records
+        own = _similarity(*left.rows, *right.rows, rare, one, other)
+        score, record = self._closest_of(pairs.left, pairs.right)
+        is_rival = (record[one] >= 0) & (record[one] != other[:, None])
+        if same_records(pairs.left, pairs.right):
+            is_rival &= record[one] != one[:, None]
+        return own - np.where(is_rival, score[one], 0.0).max(axis=1)
+
+    def _closest_of(self, left: Table, right: Table) -> tuple[np.ndarray, np.ndarray]:
+        """For each record of the left table the closest of the right one: similarities, and which (-1: none)."""
+        if (left, right) not in self._closest:
+            one, other = self._records(left), self._records(right)
+            found = _closest(*one.rows, *other.postings, len(other.texts), self._config.rival_records, _CANDIDATES)
+            self._closest[left, right] = found
+        return self._closest[left, right]
+
+    def _codes_of(self, left: Table, right: Table) -> CodeScorer:
+        if (left, right) not in self._codes:
+            texts = self._records(left).texts, self._records(right).texts
+            self._codes[left, right] = CodeScorer(*texts, self._config)
+        return self._codes[left, right]
+
+    def _records(self, table: Table) -> Records:
+        if table not in self._known:
+            self._known[table] = self._prepare(_texts(table, self._attributes))
+        return self._known[table]
+
+    def _prepare(self, found: list[str]) -> Records:
+        texts, of_row = np.unique(np.array(found, dtype=object), return_inverse=True)
+        known = [[word for word in words(text) if word in self._number] for text in texts]
+        rows = weighted_rows([found[: self._config.max_tokens] for found in known], self._number, self._rare)
+        return Records(texts.tolist(), of_row, *rows, len(self._number))
+
+
+def same_records(left: Table, right: Table) -> bool:
+    """Whether two tables are one, as in a self-join."""
+    return left is right or (np.array_equal(left.ids, right.ids) and left.values.equals(right.values))
+
+
+def _swapped(pairs: Pairs) -> Pairs:
+    return Pairs(pairs.right, pairs.left, pairs.right_rows, pairs.left_rows, pairs.ids)
+
+
+def _texts(table: Table, attributes: Sequence[str]) -> list[str]:
+    columns = [table.text(attribute) for attribute in attributes]
+    return [" ".join(fold(value) for value in row if value is not None) for row in zip(*columns, strict=True)]
+
+
+@njit(cache=True, nogil=True)
+def _compare_records(  # type: ignore[no-untyped-def]
+    left_starts, left_items, left_weights, right_starts, right_items, right_weights, rarity, left, right
+):
+    """Merge the two sorted rows of each pair: overlap, containment, TF-IDF, rarest shared word, rarest lacking one."""
+    result = np.full((len(left), 5), np.nan)
+    for pair in range(len(left)):
+        i, i_end = left_starts[left[pair]], left_starts[left[pair] + 1]
+        j, j_end = right_starts[right[pair]], right_starts[right[pair] + 1]
+        left_size, right_size = i_end - i, j_end - j
+        if left_size == 0 or right_size == 0:
+            continue
+        shared, product, rarest, left_lone, right_lone = 0, 0.0, 0.0, 0.0, 0.0
+        while i < i_end or j < j_end:
+            if j >= j_end or (i < i_end and left_items[i] < right_items[j]):
+                left_lone = max(left_lone, rarity[left_items[i]])
+                i += 1
+            elif i >= i_end or right_items[j] < left_items[i]:
+                right_lone = max(right_lone, rarity[right_items[j]])
+                j += 1
+            else:
+                shared += 1
+                product += left_weights[i] * right_weights[j]
+                rarest = max(rarest, rarity[left_items[i]])
+                i += 1
+                j += 1
+        result[pair, 0] = shared / (left_size + right_size - shared)
+        result[pair, 1] = shared / min(left_size, right_size)
+        result[pair, 2] = min(product, 1.0)
+        result[pair, 3] = rarest
+        if left_size == right_size:
+            result[pair, 4] = min(left_lone, right_lone)
+        else:
+            result[pair, 4] = left_lone if left_size < right_size else right_lone
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _similarity(  # type: ignore[no-untyped-def]
+    left_starts, left_items, left_weights, right_starts, right_items, right_weights, counts, left, right
+):
+    """TF-IDF similarity of given pairs, through the words that count."""
+    result = np.zeros(len(left))
+    for pair in range(len(left)):
+        i, i_end = left_starts[left[pair]], left_starts[left[pair] + 1]
+        j, j_end = right_starts[right[pair]], right_starts[right[pair] + 1]
+        while i < i_end and j < j_end:
+            if left_items[i] < right_items[j]:
+                i += 1
+            elif right_items[j] < left_items[i]:
+                j += 1
+            else:
+                if counts[left_items[i]]:
+                    result[pair] += left_weights[i] * right_weights[j]
+                i += 1
+                j += 1
+    return result
+
+
+@njit(cache=True, nogil=True)
+def _closest(  # type: ignore[no-untyped-def]
+    starts, items, weights, word_starts, word_records, word_weights, records, most, kept
+):
+    """For each row the `kept` records with the highest TF-IDF similarity through words of at most `most` records."""
+    rows = len(starts) - 1
+    score, record = np.zeros((rows, kept)), np.full((rows, kept), -1)
+    total, met = np.zeros(records), np.zeros(records, dtype=np.int64)
+    for row in range(rows):
+        count = 0
+        for place in range(starts[row], starts[row + 1]):
+            begin, end = word_starts[items[place]], word_starts[items[place] + 1]
+            if end - begin > most:
+                continue
+            for at in range(begin, end):
+                other = word_records[at]
+                if total[other] == 0.0:
+                    met[count] = other
+                    count += 1
+                total[other] += weights[place] * word_weights[at]
+        for other in met[:count]:
+            found = total[other]
+            total[other] = 0.0
+            for place in range(kept):
+                if found > score[row, place]:
+                    score[row, place + 1 :] = score[row, place:-1].copy()
+                    record[row, place + 1 :] = record[row, place:-1].copy()
+                    score[row, place], record[row, place] = found, other
+                    break
+    return score, record
