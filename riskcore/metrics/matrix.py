@@ -75,7 +75,8 @@ class MetricSpace:
                 if on_progress:
                     on_progress(index * len(pairs) + done, total)
             column += len(kinds)
-        return MetricMatrix(values, self.metrics)
+        whole = MetricMatrix(values, self.metrics)
+        return whole if self.config.differences else whole.similarities()
 
     def chunks(self, pairs: Pairs) -> Iterator[MetricMatrix]:
         """The same, `chunk_pairs` rows at a time, for workloads whose matrix would not fit in memory."""
