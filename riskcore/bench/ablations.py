@@ -33,8 +33,10 @@ def _no_differences(config: RunConfig) -> RunConfig:
 
 def _no_var(config: RunConfig) -> RunConfig:
     """No deviation, neither learned nor prior: VaR+ is 1 - mu and VaR- is mu, in the fit and in the loss."""
-    narrow = {"prior_rsd": _NO_DEVIATION, "lowest_rsd": _NO_DEVIATION, "highest_rsd": _NO_DEVIATION}
-    return dataclasses.replace(config, risk=dataclasses.replace(config.risk, **narrow))
+    risk = dataclasses.replace(
+        config.risk, prior_rsd=_NO_DEVIATION, lowest_rsd=_NO_DEVIATION, highest_rsd=_NO_DEVIATION
+    )
+    return dataclasses.replace(config, risk=risk)
 
 
 def _no_refit(config: RunConfig) -> RunConfig:
