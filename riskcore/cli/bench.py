@@ -104,6 +104,27 @@ def validation_size(
     _run("validation-size", wish, out, jobs, keep, as_json)
 
 
+@app.command()
+def report(
+    out: Out = OUT,
+    to: Annotated[
+        Path | None, typer.Option(help="The page to write; report.md beside the results unless told.")
+    ] = None,
+    images: Annotated[bool, typer.Option("--images/--no-images", help="Draw static images with Chromium.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Tables and figures of all results, next to the paper's figures."""
+    from riskcore.bench.publish import publish
+
+    page = publish(out, to or out / "report.md", images)
+    for notice in page.notices:
+        say(notice, to_stderr=True)
+    if as_json:
+        print_json({"page": str(page.file), "figures": [str(file) for file in page.figures], "against": page.against})
+    else:
+        say(f"{page.file}, {counted(len(page.figures), 'figure')} in {out / 'figures'}")
+
+
 def _sizes(texts: list[str]) -> tuple[int | None, ...]:
     wrong = [text for text in texts if text != "all" and not (text.isdecimal() and int(text))]
     if wrong:
