@@ -11,12 +11,13 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from riskcore.bench.cells import Cell, Entry
+from riskcore.bench.cells import CELLS, Cell, Entry
 from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, settings_stamp, versions
 from riskcore.runs.files import read_json, write_json
 from riskcore.runs.records import RunStorageError
 
 FORMAT = 1
+FACTS = ("counts", "rules", "seconds", "peak_rss_mb")  # of the cell as a whole
 Document = dict[str, Any]
 
 
@@ -53,6 +54,9 @@ def write_document(cell: Cell, out: Path, facts: dict[str, Any], results: Sequen
     before = read_document(cell, out)
     new = {entry_of(result) for result in results}
     kept = [] if before is None else [result for result in before["results"] if entry_of(result) not in new]
+    if before is not None:
+        facts = {**facts, "seconds": _summed({**before["seconds"], **facts["seconds"]})}
+        facts["peak_rss_mb"] = max(before["peak_rss_mb"], facts["peak_rss_mb"])
     document = {
         "format": FORMAT,
         **{name: getattr(cell, name) for name in ("bench", "workload", "variant", "matcher", "seed")},
@@ -69,6 +73,22 @@ def write_document(cell: Cell, out: Path, facts: dict[str, Any], results: Sequen
     return document
 
 
+def borrow(cell: Cell, out: Path, keep: bool = False) -> None:
+    """Take over what another benchmark has worked out with the same settings on the same data."""
+    for file in sorted((out / CELLS).glob(f"*/{cell.workload}.*.seed{cell.seed}.json")):
+        other = read_json(file)
+        same = other["settings_stamp"] == settings_stamp(cell.config) and other["data_stamp"] == data_stamp(cell.config)
+        wanted = missing(cell, read_document(cell, out), keep)
+        results = [one for one in other["results"] if entry_of(one) in wanted and (keep or is_current(one))]
+        if same and other["bench"] != cell.bench and results:
+            write_document(cell, out, {name: other[name] for name in FACTS}, results)
+
+
+def _summed(seconds: dict[str, float]) -> dict[str, float]:
+    phases = {name: value for name, value in seconds.items() if name != "total"}
+    return {**phases, "total": sum(phases.values())}
+
+
 def read_all(out: Path) -> list[Document]:
     """Every document under the folder, in the order of their names."""
-    return [read_json(file) for file in sorted((out / "cells").glob("*/*.json"))]
+    return [read_json(file) for file in sorted((out / CELLS).glob("*/*.json"))]

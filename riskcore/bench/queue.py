@@ -67,6 +67,7 @@ class _Floor:
         self.out, self._hear = out, hear
         self._lock = threading.Lock()
         self._processes: set[subprocess.Popen[str]] = set()
+        self._stopped = False
 
     def work(self, cell: Cell) -> Told:
         """One cell from start to end."""
@@ -77,6 +78,8 @@ class _Floor:
             log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("w", encoding="utf-8") as notes, self._start(cell, notes) as process:
             self._processes.add(process)
+            if self._stopped:
+                process.kill()  # it started while the others were being stopped
             for record in _records(process):
                 error = record.get("error", error)
                 if "step" in record:
@@ -101,6 +104,7 @@ class _Floor:
         return process
 
     def stop(self) -> None:
+        self._stopped = True
         for process in list(self._processes):
             process.kill()
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from riskcore.bench.cells import Cell
-from riskcore.bench.documents import missing, read_document
+from riskcore.bench.documents import borrow, missing, read_document
 from riskcore.bench.outlook import Group, Outlook
 from riskcore.bench.queue import Hear, Told, work_off
 from riskcore.bench.tables import Row, write_tables
@@ -28,9 +28,11 @@ class ToDo:
 
     @classmethod
     def of(cls, cells: Sequence[Cell], out: Path, keep: bool) -> ToDo:
-        """Compare what is wanted with what is on disk."""
+        """Compare what is wanted with what is on disk, other benchmarks' results included."""
         rest, known = [], dict[Group, list[float]]()
         for cell in cells:
+            if missing(cell, read_document(cell, out), keep):
+                borrow(cell, out, keep)
             document = read_document(cell, out)
             wanted = missing(cell, document, keep)
             if wanted:

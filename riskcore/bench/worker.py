@@ -121,11 +121,15 @@ class _Notes(Listener):
         self.seconds: dict[str, float] = kept["seconds"]
         self.iterations: dict[str, list[dict[str, Any]]] = kept["iterations"]
         self.phases = len(cell.entries) + 1
+        self.within = 0.0  # the share of the phase that is on
+        self.config = cell.config
 
     def on_phase_start(self, record: Record) -> None:
+        self.within = 0.0
         self._tell_step(self._name(record["phase"]))
 
     def on_phase_end(self, record: Record) -> None:
+        self.within = 0.0
         self.seconds[self._name(record["phase"])] = record["seconds"]
         self._save()
 
@@ -133,7 +137,8 @@ class _Notes(Listener):
         self.rules = self.rules if self.ablation else len(evidence.rules)
 
     def on_epoch_end(self, record: Record) -> None:
-        self._tell_step(f"tradition epoch {record['epoch']}")
+        self.within = record["epoch"] / self.config.tune.epochs
+        self._tell_step(f"tradition epoch {record['epoch']} of {self.config.tune.epochs}")
 
     def on_iteration_end(self, scores: Any) -> None:
         name, number = self._name(scores.method), scores.iteration
@@ -143,7 +148,9 @@ class _Notes(Listener):
         row |= self.judge.ranking(scores.scores.label, risk=scores.scores.risk, confidence=unsure)
         self.iterations[name] = [*(one for one in self.iterations.get(name, []) if one["iteration"] < number), row]
         self._save()
-        self._tell_step(f"{name} iteration {number}")
+        rounds = max(self.config.adapt.rounds_of(scores.method), number, 1)
+        self.within = number / rounds
+        self._tell_step(f"{name} iteration {number} of {rounds}")
 
     def result(self, found: Any, ablation: str | None) -> dict[str, Any]:
         """One method's scores, and what they were made with."""
@@ -175,7 +182,7 @@ class _Notes(Listener):
 
     def _tell_step(self, step: str) -> None:
         over = sum(not name.startswith(("evidence (", "tradition (")) for name in self.seconds)
-        self.tell({"step": step, "share": min(over / self.phases, 1.0)})
+        self.tell({"step": step, "share": min((over + self.within) / self.phases, 1.0)})
 
 
 if __name__ == "__main__":

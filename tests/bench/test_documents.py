@@ -13,6 +13,7 @@ from riskcore.bench import documents
 from riskcore.bench.cells import Cell
 from riskcore.bench.documents import missing, read_document
 from riskcore.bench.plans import Wish, plan
+from riskcore.bench.session import ToDo
 from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, hardware, settings_stamp, versions
 from riskcore.bench.tables import COLUMNS, long_rows, summary, write_tables
 from riskcore.bench.worker import work_out
@@ -102,6 +103,56 @@ def test_stamps_know_what_matters(tmp_path: Path) -> None:
     assert data_stamp(RunConfig(source=str(one / "DA"))) == data_stamp(RunConfig(source=str(other / "DA")))
     assert data_stamp(RunConfig(source=str(one / "DA"))) != data_stamp(RunConfig(source=str(one / "DS")))
     assert changed_settings(RunConfig(matcher=MatcherConfig(kind="rnn"), seed=2)) == {"matcher.kind": "rnn", "seed": 2}
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -> None:
+    cell = dataclasses.replace(cell, ablations=("no rules",))
+
+    def work_until(step: str | None) -> list[str]:
+        steps: list[str] = []
+
+        def tell(record: dict[str, Any]) -> None:
+            steps.append(record["step"])
+            if record["step"] == step:
+                raise KilledError
+
+        work_out(cell, tmp_path, tell)
+        return steps
+
+    with pytest.raises(KilledError):
+        work_until("forest")
+    with pytest.raises(KilledError):
+        work_until("risk (no rules)")
+    steps = work_until(None)
+    assert not [step for step in steps if step.startswith(("tradition epoch", "risk iteration", "forest"))]
+    document = read_document(cell, tmp_path)
+    assert document is not None
+    assert missing(cell, document) == []
+    assert {"tradition", "risk", "forest", "risk (no rules)", "total"} <= set(document["seconds"])
+    straight = tmp_path / "straight"
+    work_out(cell, straight, told_nothing)
+    again = read_document(cell, straight)
+    assert again is not None
+    scores = [[(one["method"], one["f1"], one["unseen"]) for one in some["results"]] for some in (document, again)]
+    assert scores[0] == scores[1]
+
+
+def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
+    data = data_root(tmp_path / "data")
+    wish = Wish(data, ("DA2DS",), seeds=1, methods=("forest",), base=QUICK)
+    shift = plan("shift", wish)[0][0]
+    work_out(shift, tmp_path, told_nothing)
+    cells = plan("validation-size", dataclasses.replace(wish, sizes=(10, None)))[0]
+    todo = ToDo.of(cells, tmp_path, keep=False)
+    assert [cell.config.validation_size for cell in todo.cells] == [10]
+    borrowed = read_document(cells[1], tmp_path)
+    assert borrowed is not None
+    assert (borrowed["bench"], borrowed["variant"]) == ("validation-size", "all validation pairs")
+    assert borrowed["results"] == (read_document(shift, tmp_path) or {})["results"]
 
 
 def row(**changes: Any) -> dict[str, Any]:
