@@ -45,7 +45,7 @@ class Checkpoint:
         """Write beside its place and rename into it: a kill leaves the old file or the new one."""
         # Contiguous: safetensors writes the memory behind a view as it lies, which is another array's content.
         arrays = {
-            f"{group}/{name}": np.ascontiguousarray(array)
+            f"{group}/{name}": np.asarray(array, order="C")
             for group, some in progress.groups.items()
             for name, array in some.items()
         }
