@@ -29,7 +29,7 @@ class Outlook:
             self.at_work[told.cell] = told
             return
         self.at_work.pop(told.cell, None)
-        self.over += 1
+        self.over += told.kind != "stopped"
         self.failed += told.kind == "failed"
         if told.kind == "done":
             self.known.setdefault(told.cell.group, []).append(told.seconds)

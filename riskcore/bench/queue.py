@@ -30,7 +30,7 @@ _ONE_THREAD = (
 
 @dataclasses.dataclass(frozen=True)
 class Told:
-    """What happened to a cell: `started`, `step`, `done` or `failed`."""
+    """What happened to a cell: `started`, `step`, `done`, `failed`, or `stopped` with the benchmark."""
 
     cell: Cell
     kind: str
@@ -88,7 +88,8 @@ class _Floor:
         self._processes.discard(process)
         if process.returncode and not error:
             error = f"its process ended with code {process.returncode}. {log} may have the details."
-        told = Told(cell, "failed" if error else "done", seconds=time.monotonic() - started, error=error)
+        kind = "stopped" if self._stopped else "failed" if error else "done"
+        told = Told(cell, kind, seconds=time.monotonic() - started, error=error)
         self._tell(told)
         return told
 
