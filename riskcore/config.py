@@ -88,6 +88,7 @@ class MetricConfig(Config):
         200, "rivals are searched through words that at most this many records have: cost stays linear", 1
     )
     workers: int = setting(1, "threads for the C++ scorers; the web server wants the other core", 1)
+    differences: bool = setting(True, "metrics that say how unlike values are; without them, how much they count for")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -104,6 +105,9 @@ class RuleConfig(Config):
     )
     unmatch_impurity: float = setting(0.1, "Gini an unmatch side must stay under to be a rule", 0, 0.5)
     class_weight: float = setting(1000.0, "weight of the class that a cut must not let slip through", 1)
+    merge_overlap: float = setting(
+        0.95, "rules of a class that share this much of the pairs they fire on are one to a reader; 1 keeps all", 0, 1
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -194,7 +198,7 @@ class TuneConfig(Config):
     smoothing: float = setting(0.05, "labels are believed to 1 minus this", 0, 0.4)
 
 
-METHODS = ("tradition", "risk", "risk+", "transfer", "supervised", "forest")
+METHODS = ("tradition", "risk", "risk+", "transfer", "supervised", "self-training", "forest")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -206,6 +210,9 @@ class AdaptConfig(Config):
     folds: int = setting(
         2, "validation pairs join the pass without their labels, their risk from models of other folds", 2
     )
+    hear_rules: bool = setting(True, "risk: off, risk follows from the matcher's output alone; shows what rules add")
+    refit: bool = setting(True, "risk: off, the first iteration's risk model is kept; shows what refitting adds")
+    confident: float = setting(0.9, "self-training: probability from which the matcher's own label is believed", 0.5, 1)
     beyond_iterations: int = setting(4, "risk+: passes of the matcher towards the jury's verdicts", 0, 1_000)
     source_worth: float = setting(20.0, "risk+: a rule's record on the source counts as this many pairs", 0)
     witness_folds: int = setting(5, "risk+: folds in which witnesses are fitted and asked", 2)

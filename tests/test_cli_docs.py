@@ -12,7 +12,7 @@ from riskcore.runs.store import STORE_FILE, URL_VARIABLE
 DOCS = Path(__file__).parents[1] / "docs"
 COMMANDS = (DOCS / "cli.md").read_text(encoding="utf-8")
 RUNS = (DOCS / "runs.md").read_text(encoding="utf-8")
-LATER = ("score", "block", "audit", "bench")  # documented where they are described
+LATER = ("score", "block", "audit")  # documented where they are described
 
 
 def commands(group, path=()):

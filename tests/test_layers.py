@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TORCH_FREE = ("data", "metrics", "rules", "risk", "evaluation", "runs", "audit", "config", "errors", "cli")
+TORCH_FREE = ("data", "metrics", "rules", "risk", "evaluation", "runs", "audit", "bench", "config", "errors", "cli")
 NEEDS_TORCH = ("riskcore.risk.ranking", "riskcore.runs.worker")
 
 

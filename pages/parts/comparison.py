@@ -26,7 +26,7 @@ from riskcore.risk import prior_model
 from riskcore.risk.rivals import Ranking, confidence, static_rules
 from riskcore.runs import RunFolder
 
-METHOD_ORDER = ("tradition", "risk", "risk+", "transfer", "supervised", "forest")
+METHOD_ORDER = ("tradition", "risk", "risk+", "transfer", "supervised", "self-training", "forest")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ STEP_WORDS = {
     "risk+": "Fine-tune by risk and more evidence",
     "transfer": "Train for transfer",
     "supervised": "Fine-tune on validation labels",
+    "self-training": "Fine-tune on its own labels",
     "forest": "Train the forest",
     "report": "Write the results",
 }
@@ -45,7 +46,7 @@ class Standing:
 
 def steps_of(config: RunConfig) -> tuple[str, ...]:
     """The steps of a run, in order."""
-    order = ("tradition", "risk", "risk+", "transfer", "supervised", "forest")
+    order = ("tradition", "risk", "risk+", "transfer", "supervised", "self-training", "forest")
     methods = [method for method in order if method in config.methods or method == "tradition"]
     return ("data", "evidence", *methods, "report")
 
@@ -65,6 +66,7 @@ def step_seconds(config: RunConfig, sizes: Sizes) -> dict[str, float]:
         "risk+": config.adapt.iterations * iteration * 1.3 + look + 4,
         "transfer": config.tune.epochs * (source + target) / speed + look,
         "supervised": config.tune.epochs * validation / speed + look,
+        "self-training": config.adapt.iterations * (iteration - 3.0) + look,
         "forest": 2.0 + everything / 6000,
         "report": 2.0 + target / 20_000,
     }

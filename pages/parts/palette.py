@@ -41,6 +41,7 @@ METHOD_COLOURS = {
     "risk+": "#12a5b5",
     "transfer": "#b07d4f",
     "supervised": "#9a8f2c",
+    "self-training": "#8a6fb0",
     "forest": "#5f9e57",
 }
 METHOD_WORDS = {
@@ -49,6 +50,7 @@ METHOD_WORDS = {
     "risk+": "risk combined with a forest's evidence, cross-fitted on validation",
     "transfer": "the matcher trained to not tell source from target apart",
     "supervised": "the matcher fine-tuned on the validation labels",
+    "self-training": "the matcher fine-tuned on its own confident labels",
     "forest": "a random forest on the metrics, given source and validation labels",
 }
 

@@ -12,7 +12,7 @@ from typing import Annotated
 import typer
 
 from riskcore import __version__
-from riskcore.cli import compare, data, pairs, run, runs, serve
+from riskcore.cli import bench, compare, data, pairs, run, runs, serve
 from riskcore.cli.console import Commands, say
 
 app = typer.Typer(
@@ -30,6 +30,7 @@ app.command("top")(pairs.top)
 app.command("rules")(pairs.rules)
 app.command("explain")(pairs.explain)
 app.command("compare")(compare.compare)
+app.add_typer(bench.app, name="bench")
 app.command("serve")(serve.serve)
 
 

@@ -17,7 +17,15 @@ if TYPE_CHECKING:
     from riskcore.tuning.records import IterationScores
 
 # Rough shares of a run's time, for an estimate that a person can plan by; no result depends on them.
-_SHARES = {"evidence": 1.0, "tradition": 3.0, "risk": 3.0, "risk+": 4.0, "transfer": 4.0, "supervised": 1.0}
+_SHARES = {
+    "evidence": 1.0,
+    "tradition": 3.0,
+    "risk": 3.0,
+    "risk+": 4.0,
+    "transfer": 4.0,
+    "supervised": 1.0,
+    "self-training": 2.0,
+}
 LINE_SECONDS = 10.0
 
 

@@ -69,7 +69,7 @@ def run(
 
 def _configured(file: Path | None, settings: dict[str, Any], parts: dict[str, dict[str, Any]]) -> RunConfig:
     """The settings file, if any, with the options that were given on top."""
-    base = _settings_of(file)
+    base = settings_of(file)
     for part, fields in parts.items():
         given = {field: value for field, value in fields.items() if value is not None}
         settings[part] = dataclasses.replace(getattr(base, part), **given)
@@ -83,7 +83,8 @@ def _configured(file: Path | None, settings: dict[str, Any], parts: dict[str, di
     return found
 
 
-def _settings_of(file: Path | None) -> RunConfig:
+def settings_of(file: Path | None) -> RunConfig:
+    """The settings in a file, or the usual ones."""
     from riskcore.config import RunConfig
 
     if file is None:

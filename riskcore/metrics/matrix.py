@@ -97,7 +97,8 @@ class MetricSpace:
                     on_progress(index * len(pairs) + done, total)
             column += len(kinds)
         values[:, column:] = np.round(self.records.score(pairs), DECIMALS)
-        return MetricMatrix(values, self.metrics)
+        whole = MetricMatrix(values, self.metrics)
+        return whole if self.config.differences else whole.similarities()
 
     def chunks(self, pairs: Pairs) -> Iterator[MetricMatrix]:
         """The same, `chunk_pairs` rows at a time, for workloads whose matrix would not fit in memory."""

@@ -6,7 +6,7 @@ import dataclasses
 
 import numpy as np
 
-from riskcore.metrics.kinds import Metric
+from riskcore.metrics.kinds import KINDS, Metric
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -21,3 +21,8 @@ class MetricMatrix:
 
     def column(self, key: str) -> np.ndarray:
         return self.values[:, [metric.key for metric in self.metrics].index(key)]
+
+    def similarities(self) -> MetricMatrix:
+        """The metrics that say how alike two values are, without those that say how unlike."""
+        kept = [column for column, metric in enumerate(self.metrics) if not KINDS[metric.kind].difference]
+        return MetricMatrix(self.values[:, kept], tuple(self.metrics[column] for column in kept))

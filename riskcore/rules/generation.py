@@ -1,4 +1,4 @@
-"""From metrics and labels to a readable rule set, in three steps: extract, score, prune."""
+"""From metrics and labels to a readable rule set, in four steps: extract, score, prune, merge."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from riskcore.config import RuleConfig
 from riskcore.metrics.kinds import Metric
@@ -25,7 +26,8 @@ def generate(
     on_progress: Callable[[int, int], None] | None = None,
 ) -> RuleSet:
     """The rule set of a labelled source: everything the search finds, pruned for reading."""
-    return prune(extract(matrix, labels, config or RuleConfig(), on_progress))
+    config = config or RuleConfig()
+    return merge(prune(extract(matrix, labels, config, on_progress)), matrix, config.merge_overlap)
 
 
 def extract(
@@ -69,6 +71,29 @@ def prune(found: RuleSet) -> RuleSet:
         )
 
     return found.take([row for row in range(len(found)) if not is_said(row)])
+
+
+def merge(found: RuleSet, matrix: MetricMatrix, overlap: float) -> RuleSet:
+    """Of rules of one class that fire on nearly the same pairs, keep the one that is simplest to read."""
+    bits = _packed(fire(found.rules, matrix))
+    outcome = np.array([rule.outcome == MATCH for rule in found.rules], dtype=bool)
+    length = np.array([len(rule.conditions) for rule in found.rules], dtype=np.int64)
+    support, gone, kept = found.support, np.zeros(len(found), dtype=bool), []
+    for row in np.lexsort((-found.purity, -support, length)):
+        if gone[row]:
+            continue
+        kept.append(int(row))
+        of_a_size = (support >= overlap * support[row]) & (overlap * support <= support[row])
+        near = np.flatnonzero(of_a_size & ~gone & (outcome == outcome[row]))
+        both = np.bitwise_count(bits[near] & bits[row]).sum(axis=1, dtype=np.int64)
+        gone[near[both >= overlap * (support[row] + support[near] - both)]] = True
+    return found.take(sorted(kept))
+
+
+def _packed(fired: sparse.csr_array) -> np.ndarray:
+    """The pairs each rule fires on as a row of bits."""
+    dense = np.packbits(fired.toarray().T, axis=1)
+    return np.ascontiguousarray(np.pad(dense, ((0, 0), (0, -dense.shape[1] % 8)))).view(np.uint64)
 
 
 def _precedes(found: RuleSet, other: int, row: int) -> bool:

@@ -10,6 +10,9 @@
 The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the
 other folds: fine-tuning on the target alone teaches the matcher the target pairs themselves, and a selection on
 pairs it was never shown would not see that. No label of the target is at hand here.
+
+Two settings take a part away, to show what it is worth: without `hear_rules` every rule is muted and the matcher's
+output is all there is; without `refit` the risk model of the first iteration judges all later ones.
 """
 
 from __future__ import annotations
@@ -51,6 +54,7 @@ def adapt(
     should_stop: ShouldStop = never,
 ) -> Adapted:
     """Run Algorithm 1 from the matcher as it is; leave it at its best iteration."""
+    evidence = evidence if config.adapt.hear_rules else _without_rules(evidence)
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     for iteration in range(len(rounds.rows), config.adapt.iterations + 1):
         started = time.perf_counter()
@@ -58,12 +62,13 @@ def adapt(
             _one_pass(matcher, evidence, rounds.arrays, config, iteration, should_stop)
         probability = matcher.predict_proba(evidence.target.examples)
         validated = matcher.predict_proba(evidence.validation.examples)
-        fit = _fit(evidence.prior, evidence.validation, validated, config)
+        fitted_on = validated if config.adapt.refit else rounds.arrays.get("fitted_on", validated)
+        fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
         row["seconds"] = time.perf_counter() - started
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
-        rounds.advance(matcher, row, {**arrays, "validated": validated}, best_iteration)
+        rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on}, best_iteration)
         notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
         rounds.save(matcher)
     matcher.restore(rounds.best)
@@ -86,17 +91,24 @@ def _one_pass(
 ) -> None:
     """One pass over target and validation pairs with the risk loss; VaR is held constant."""
     target = TuningSet(evidence.target.examples, 1 - last["var_match"], 1 - last["var_unmatch"])
-    sets = [target, *_cross_fitted(evidence, last["validated"], config)]
+    sets = [target, *_cross_fitted(evidence, last["validated"], last["fitted_on"], config)]
     seed = epoch_seed(config.seed, 10_000 + iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 
-def _cross_fitted(evidence: Evidence, validated: np.ndarray, config: RunConfig) -> list[TuningSet]:
+def _without_rules(evidence: Evidence) -> Evidence:
+    """The same evidence with every rule muted: the matcher's output is all that risk can follow from."""
+    return dataclasses.replace(evidence, prior=evidence.prior.with_rules(muted=evidence.prior.rules))
+
+
+def _cross_fitted(
+    evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarray, config: RunConfig
+) -> list[TuningSet]:
     """The validation pairs as unlabelled ones: each fold's risk from a model that saw the other folds only."""
     part, sets = evidence.validation, []
     for fold in folds_of(part.labels, config.adapt.folds, config.seed):
         rest = np.setdiff1d(np.arange(len(part)), fold)
-        fit = fit_risk_model(evidence.prior, part.fired[rest], validated[rest], part.labels[rest], config.risk)
+        fit = fit_risk_model(evidence.prior, part.fired[rest], fitted_on[rest], part.labels[rest], config.risk)
         scores = fit.model.score(validated[fold], part.fired[fold], config=config.risk)
         sets.append(TuningSet(part.examples.take(fold), 1 - scores.var_match, 1 - scores.var_unmatch))
     return sets

@@ -43,7 +43,12 @@ class Checkpoint:
 
     def write(self, progress: Progress, made_from: str) -> None:
         """Write beside its place and rename into it: a kill leaves the old file or the new one."""
-        arrays = {f"{group}/{name}": array for group, some in progress.groups.items() for name, array in some.items()}
+        # Contiguous: safetensors writes the memory behind a view as it lies, which is another array's content.
+        arrays = {
+            f"{group}/{name}": np.asarray(array, order="C")
+            for group, some in progress.groups.items()
+            for name, array in some.items()
+        }
         head = {"version": VERSION, "made_from": made_from, "facts": progress.facts, "groups": list(progress.groups)}
         self.path.parent.mkdir(parents=True, exist_ok=True)
         part = self.path.with_name(f"{self.path.name}.part")

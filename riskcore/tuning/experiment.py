@@ -25,6 +25,7 @@ from riskcore.tuning.evidence import Evidence, gather
 from riskcore.tuning.forest import forest_proba, train_forest
 from riskcore.tuning.listeners import Listener, notify
 from riskcore.tuning.records import MethodResult
+from riskcore.tuning.self_training import train_on_own_labels
 from riskcore.tuning.supervised import fine_tune_on_validation
 from riskcore.tuning.tradition import validation_scores
 
@@ -36,13 +37,16 @@ def run_experiment(
     *,
     checkpoints: Path | None = None,
     unseen: Pairs | None = None,
+    trained: Arrays | None = None,
     should_stop: ShouldStop = never,
 ) -> dict[str, MethodResult]:
     """Run every method of the config on the workload, going on from `checkpoints` where a killed run left them.
 
-    `unseen` are target pairs that no method learns from; each method scores them at the end.
+    `unseen` are target pairs that no method learns from; each method scores them at the end. `trained` are the
+    weights of a traditionally trained matcher, for whoever has them already: then it is not trained again.
     """
     run = _Run(workload, config, listeners, checkpoints, should_stop)
+    run.trained = trained or {}
     run.evidence = run.phase("evidence", lambda: gather(workload, config, listeners, unseen))
     notify(listeners, "on_evidence", run.evidence)
     wanted = ["tradition", *(method for method in METHODS if method in config.methods and method != "tradition")]
@@ -80,7 +84,7 @@ class _Run:
         done = self._checkpoint(f"{name}-done")
         progress = done.read(self.made_from) if done else None
         if progress is None:
-            result, learned = self.phase(name, getattr(self, "_" + name.replace("+", "_plus")))
+            result, learned = self.phase(name, getattr(self, "_" + name.replace("+", "_plus").replace("-", "_")))
             if done:
                 done.write(Progress({"answer": _arrays(result), "learned": learned}, _facts(result)), self.made_from)
         else:
@@ -91,6 +95,8 @@ class _Run:
         return result
 
     def _tradition(self) -> tuple[MethodResult, Arrays]:
+        if self.trained:
+            return self._answer("tradition", self._start(), self._labels_to_train, {}), self.trained
         matcher, config = create(self.config.matcher, self.workload.attributes), self.config
         history = matcher.fit(
             self.evidence.source.examples,
@@ -101,8 +107,8 @@ class _Run:
             checkpoint=self._checkpoint("tradition"),
             should_stop=self.should_stop,
         )
-        labels = ("source", "validation") if len(self.evidence.validation) else ("source",)
-        return self._answer("tradition", matcher, labels, {"best_epoch": history.best_epoch}), matcher.snapshot()
+        facts = {"best_epoch": history.best_epoch}
+        return self._answer("tradition", matcher, self._labels_to_train, facts), matcher.snapshot()
 
     def _risk(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
@@ -121,6 +127,19 @@ class _Run:
         fine_tune_on_validation(matcher, self.evidence, self.config, self.should_stop)
         return self._answer("supervised", matcher, ("source", "validation"), {}), {}
 
+    def _self_training(self) -> tuple[MethodResult, Arrays]:
+        matcher = self._start()
+        taught = train_on_own_labels(
+            matcher,
+            self.evidence,
+            self.config,
+            self.listeners,
+            self._checkpoint("self-training"),
+            self.should_stop,
+        )
+        facts = {"best_iteration": taught.best, "rows": list(taught.rows)}
+        return self._answer("self-training", matcher, ("source", "validation"), facts), {}
+
     def _transfer(self) -> tuple[MethodResult, Arrays]:
         from riskcore.tuning.transfer import train_transfer
 
@@ -138,10 +157,14 @@ class _Run:
             "forest",
             forest_proba(forest, self.evidence.target.metrics.values),
             None if unseen is None else forest_proba(forest, unseen.metrics.values),
-            ("source", "validation") if len(validation) else ("source",),
+            self._labels_to_train,
             {},
         )
         return answer, {}
+
+    @property
+    def _labels_to_train(self) -> tuple[str, ...]:
+        return ("source", "validation") if len(self.evidence.validation) else ("source",)
 
     def _start(self) -> Matcher:
         """The traditionally trained matcher, afresh."""

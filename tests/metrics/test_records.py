@@ -19,9 +19,8 @@ from riskcore.metrics.matrix import MetricSpace, comparable_rivals
 from riskcore.metrics.records import same_records
 
 ATTRIBUTES = [Attribute("name", AttributeType.NAME), Attribute("note", AttributeType.TEXT)]
-WORDS = st.lists(
-    st.sampled_from(["sony", "canon", "dcr", "sr45", "sr46", "black", "silver", "camera", "case"]), max_size=5
-)
+VOCABULARY = ["sony", "canon", "dcr", "sr45", "sr46", "black", "silver", "camera", "case"]
+WORDS = st.lists(st.sampled_from(VOCABULARY), max_size=5)
 RECORDS = st.lists(st.tuples(WORDS.map(" ".join), WORDS.map(" ".join)), min_size=1, max_size=8)
 
 

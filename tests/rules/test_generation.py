@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -12,7 +14,7 @@ from riskcore.config import RuleConfig
 from riskcore.metrics.kinds import KINDS, Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
-from riskcore.rules.generation import extract, generate, prune, score
+from riskcore.rules.generation import extract, generate, merge, prune, score
 from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule
 from riskcore.rules.rule_set import RuleSet
 
@@ -150,6 +152,26 @@ def test_pruning_drops_only_what_a_kept_rule_says() -> None:
             rule != other and rule.outcome == other.outcome and rule.implies(other) and purity[other] >= purity[rule]
             for other in kept.rules
         ), rule.text
+
+
+@pytest.mark.parametrize("overlap", [0.5, 0.8, 0.95, 1.0])
+def test_merging_drops_only_what_a_kept_rule_fires_on_nearly_alike(overlap: float) -> None:
+    matrix, y = noisy(8, 1500, 6)
+    echoes = matrix.values + np.random.default_rng(8).normal(0, 0.02, matrix.values.shape)
+    matrix = matrix_of(np.hstack([matrix.values, echoes]))
+    found = prune(extract(matrix, y, RuleConfig()))
+    kept = merge(found, matrix, overlap)
+    fires = {rule: rule.fires(matrix.values, matrix.metrics) for rule in found.rules}
+
+    def alike(one: Rule, other: Rule) -> bool:
+        a, b = fires[one], fires[other]
+        return one.outcome == other.outcome and (a & b).sum() >= overlap * (a | b).sum()
+
+    assert 0 < len(kept) < len(found) or (overlap == 1.0 and len(kept) == len(found))
+    assert list(kept.rules) == [rule for rule in found.rules if rule in set(kept.rules)]
+    assert not any(alike(a, b) for a, b in itertools.combinations(kept.rules, 2))
+    for rule in set(found.rules) - set(kept.rules):
+        assert any(alike(rule, other) and len(other.conditions) <= len(rule.conditions) for other in kept.rules)
 
 
 def test_of_two_equal_rules_one_stays() -> None:

@@ -138,6 +138,17 @@ def test_a_checkpoint_gives_back_what_it_was_given(tmp_path: Path) -> None:
     assert [path.name for path in checkpoint.path.parent.iterdir()] == ["c.safetensors"]
 
 
+def test_a_checkpoint_of_a_view_holds_the_view(tmp_path: Path) -> None:
+    """A column of a forest's answers came back as its neighbours': safetensors wrote the memory behind the view."""
+    table = np.arange(10.0).reshape(5, 2)
+    checkpoint = Checkpoint(tmp_path / "c.safetensors")
+    checkpoint.write(Progress({"answer": {"column": table[:, 1], "turned": table.T}}, {}), "me")
+    read = checkpoint.read("me")
+    assert read is not None
+    assert np.array_equal(read.groups["answer"]["column"], table[:, 1])
+    assert np.array_equal(read.groups["answer"]["turned"], table.T)
+
+
 def test_fingerprints_see_labels_order_and_settings() -> None:
     pairs = examples(5).pairs
     reference = fingerprint({"a": 1}, pairs, None)

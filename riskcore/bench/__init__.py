@@ -1,0 +1,1 @@
+"""Benchmarks: the paper's evaluation on any folder of data sets, cell by cell, resumable, with a report."""

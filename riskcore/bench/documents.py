@@ -1,0 +1,94 @@
+"""A cell's result file: one JSON document, replaced whole. It says what each of its results was made with.
+
+Settings and data belong to the document: where they differ, nothing of it can be used. Code and versions belong to
+each result in it, so that one method can be worked out again and stand beside the others.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from riskcore.bench.cells import CELLS, Cell, Entry
+from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, settings_stamp, versions
+from riskcore.runs.files import read_json, write_json
+from riskcore.runs.records import RunStorageError
+
+FORMAT = 1
+FACTS = ("counts", "rules", "seconds", "peak_rss_mb")  # of the cell as a whole
+Document = dict[str, Any]
+
+
+def read_document(cell: Cell, out: Path) -> Document | None:
+    """The cell's document, if there is one for these very settings and data."""
+    found = None
+    if cell.file(out).exists():
+        with contextlib.suppress(RunStorageError):  # not to be read is as good as not there
+            found = read_json(cell.file(out))
+    stamps = {"format": FORMAT, "settings_stamp": settings_stamp(cell.config), "data_stamp": data_stamp(cell.config)}
+    if not isinstance(found, dict) or any(found.get(name) != stamp for name, stamp in stamps.items()):
+        return None
+    return found
+
+
+def entry_of(result: dict[str, Any]) -> Entry:
+    return result["method"], result["ablation"]
+
+
+def is_current(result: dict[str, Any]) -> bool:
+    """Whether the code and the libraries that are here now gave this result."""
+    return bool(result["code"] == code_stamp() and result["versions"] == versions())
+
+
+def missing(cell: Cell, document: Document | None, keep: bool = False) -> list[Entry]:
+    """The results that still have to be worked out; with `keep`, older code's are good enough."""
+    results = [] if document is None else document["results"]
+    there = {entry_of(result) for result in results if keep or is_current(result)}
+    return [entry for entry in cell.entries if entry not in there]
+
+
+def write_document(cell: Cell, out: Path, facts: dict[str, Any], results: Sequence[dict[str, Any]]) -> Document:
+    """Add results to the cell's document, in place of older ones of the same method."""
+    before = read_document(cell, out)
+    new = {entry_of(result) for result in results}
+    kept = [] if before is None else [result for result in before["results"] if entry_of(result) not in new]
+    if before is not None:
+        facts = {**facts, "seconds": _summed({**before["seconds"], **facts["seconds"]})}
+        facts["peak_rss_mb"] = max(before["peak_rss_mb"], facts["peak_rss_mb"])
+    document = {
+        "format": FORMAT,
+        **{name: getattr(cell, name) for name in ("bench", "workload", "variant", "matcher", "seed")},
+        "split": cell.config.split,
+        "train_fraction": cell.config.train_fraction,
+        "validation_size": cell.config.validation_size,
+        "settings": changed_settings(cell.config),
+        "settings_stamp": settings_stamp(cell.config),
+        "data_stamp": data_stamp(cell.config),
+        **facts,
+        "results": [*kept, *results],
+    }
+    write_json(cell.file(out), document)
+    return document
+
+
+def borrow(cell: Cell, out: Path, keep: bool = False) -> None:
+    """Take over what another benchmark has worked out with the same settings on the same data."""
+    for file in sorted((out / CELLS).glob(f"*/{cell.workload}.*.seed{cell.seed}.json")):
+        other = read_json(file)
+        same = other["settings_stamp"] == settings_stamp(cell.config) and other["data_stamp"] == data_stamp(cell.config)
+        wanted = missing(cell, read_document(cell, out), keep)
+        results = [one for one in other["results"] if entry_of(one) in wanted and (keep or is_current(one))]
+        if same and other["bench"] != cell.bench and results:
+            write_document(cell, out, {name: other[name] for name in FACTS}, results)
+
+
+def _summed(seconds: dict[str, float]) -> dict[str, float]:
+    phases = {name: value for name, value in seconds.items() if name != "total"}
+    return {**phases, "total": sum(phases.values())}
+
+
+def read_all(out: Path) -> list[Document]:
+    """Every document under the folder, in the order of their names."""
+    return [read_json(file) for file in sorted((out / CELLS).glob("*/*.json"))]

@@ -1,0 +1,64 @@
+"""The summary of a benchmark, arranged for reading: groups of cells in the paper's order, methods side by side."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from riskcore.bench.plans import DEFAULTS, METHODS, SPLITS
+from riskcore.bench.tables import GROUP, Row, long_rows, summary
+
+Key = tuple[Any, ...]
+
+
+@dataclasses.dataclass(frozen=True)
+class Group:
+    """One workload and variant: the mean row of each method, and of `risk` without a part."""
+
+    head: Row  # bench, workload, variant, matcher, split, train_fraction, validation_size
+    methods: dict[str, Row]
+    ablations: dict[str, Row]
+
+    @property
+    def workload(self) -> str:
+        return str(self.head["workload"])
+
+    @property
+    def line(self) -> str:
+        """What cells that differ in their variant only have in common: a line of a figure, a table of a page."""
+        share = self.head["train_fraction"]
+        parts = [self.workload]
+        if self.head["bench"] == "validation-size" and self.head["split"]:
+            parts.append(str(self.head["split"]) + (f", {100 * share:g} %" if share < 1 else ""))
+        return " ".join(parts) + ("" if self.head["matcher"] == "hybrid" else f" ({self.head['matcher']})")
+
+
+def grouped(documents: Sequence[dict[str, Any]], bench: str) -> list[Group]:
+    """The groups of one benchmark, in the paper's order, then others by name."""
+    found: dict[Key, Group] = {}
+    for row in summary(long_rows([one for one in documents if one["bench"] == bench])):
+        head = {name: row[name] for name in GROUP}
+        group = found.setdefault(tuple(head.values()), Group(head, {}, {}))
+        (group.methods if row["ablation"] is None else group.ablations)[row["ablation"] or row["method"]] = row
+    return sorted(found.values(), key=_order)
+
+
+def _order(group: Group) -> Key:
+    head, usual = group.head, DEFAULTS[group.head["bench"]]
+    place = usual.index(group.workload) if group.workload in usual else len(usual)
+    split = SPLITS.index(head["split"]) if head["split"] in SPLITS else len(SPLITS)
+    size = float("inf") if head["validation_size"] is None else head["validation_size"]
+    return (head["matcher"] != "hybrid", head["matcher"], place, group.workload, -split, head["train_fraction"], size)
+
+
+def methods_of(groups: Sequence[Group]) -> list[str]:
+    """The methods that any of them has, in the order in which they are shown."""
+    return [method for method in METHODS if any(method in group.methods for group in groups)]
+
+
+def lines(groups: Sequence[Group]) -> dict[str, list[Group]]:
+    found: dict[str, list[Group]] = {}
+    for group in groups:
+        found.setdefault(group.line, []).append(group)
+    return found

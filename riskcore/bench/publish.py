@@ -1,0 +1,61 @@
+"""From a folder of results to a page: tables, figures as HTML, images beside the page."""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+from pathlib import Path
+from typing import Any
+
+from riskcore.bench.documents import read_all
+from riskcore.bench.images import NoBrowserError, write_html, write_png
+from riskcore.bench.means import grouped
+from riskcore.bench.report import TITLES, comparisons, kept_notes, render
+from riskcore.bench.tables import write_tables
+from riskcore.errors import ConfigError
+from riskcore.runs.files import write_text
+
+
+@dataclasses.dataclass(frozen=True)
+class Page:
+    """What was written, and what is worth telling about it."""
+
+    file: Path
+    figures: list[Path]
+    against: list[dict[str, Any]]  # every result that the paper has a figure for
+    notices: list[str]
+
+
+def publish(out: Path, to: Path, with_images: bool = True) -> Page:
+    """Write the report of everything in the folder; notes that were put into an earlier one are kept."""
+    from riskcore.bench.figures import figures
+
+    documents = read_all(out)
+    if not documents:
+        raise ConfigError(f"{out} holds no results. Run `bench shift` first, or name their folder with --out.")
+    write_tables(out)
+    drawn, images, notices = figures(documents), dict[str, str](), list[str]()
+    pages = {name: out / "figures" / f"{name}.html" for name in drawn}
+    for name, figure in drawn.items():
+        write_html(figure, pages[name])
+        image = to.parent / "img" / f"bench-{name}.png"
+        try:
+            if with_images:
+                write_png(figure, pages[name], image)
+        except NoBrowserError as error:
+            notices.append(str(error))
+            with_images = False
+        if image.exists():
+            images[name] = Path(os.path.relpath(image, to.parent)).as_posix()
+    notes = kept_notes(to.read_text(encoding="utf-8")) if to.exists() else ""
+    write_text(to, render(documents, images, notes))
+    return Page(to, list(pages.values()), _against(documents), notices)
+
+
+def _against(documents: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    groups = [group for bench in TITLES for group in grouped(documents, bench)]
+    return [
+        {**group.head, "method": method, "paper": paper.mean, "ours": 100 * group.methods[method]["f1_mean"],
+         "difference": verdict.difference, "verdict": verdict.word}
+        for group, method, paper, verdict in comparisons(groups)
+    ]  # fmt: skip

@@ -1,0 +1,70 @@
+"""One benchmark from wish to tables: what is still to do, the work itself, and the tables it leaves."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from riskcore.bench.cells import Cell
+from riskcore.bench.documents import borrow, missing, read_document
+from riskcore.bench.outlook import Group, Outlook
+from riskcore.bench.queue import Hear, Told, work_off
+from riskcore.bench.tables import Row, write_tables
+from riskcore.errors import ConfigError
+from riskcore.runs.files import writing
+from riskcore.runs.lock import RunLock
+from riskcore.runs.records import RunBusyError
+
+
+@dataclasses.dataclass(frozen=True)
+class ToDo:
+    """The cells of a benchmark: those with something to work out, and how many are finished already."""
+
+    cells: list[Cell]
+    finished: int
+    known: dict[Group, list[float]]  # seconds that finished cells took
+
+    @classmethod
+    def of(cls, cells: Sequence[Cell], out: Path, keep: bool) -> ToDo:
+        """Compare what is wanted with what is on disk, other benchmarks' results included."""
+        rest, known = [], dict[Group, list[float]]()
+        for cell in cells:
+            if missing(cell, read_document(cell, out), keep):
+                borrow(cell, out, keep)
+            document = read_document(cell, out)
+            wanted = missing(cell, document, keep)
+            if wanted:
+                rest.append(cell.only(wanted))
+            if document is not None:
+                known.setdefault(cell.group, []).append(document["seconds"]["total"])
+        return cls(rest, len(cells) - len(rest), known)
+
+    def outlook(self, jobs: int) -> Outlook:
+        return Outlook(self.cells, jobs, self.known)
+
+
+def run_benchmark(bench: str, todo: ToDo, out: Path, jobs: int, hear: Hear) -> tuple[list[Row], list[Told]]:
+    """Work the cells off; the long table of everything in the folder, and the cells that failed."""
+    with _held(bench, out):
+        try:
+            failed = work_off(todo.cells, out, jobs, hear)
+        finally:
+            rows = write_tables(out)  # a benchmark that is cut off leaves tables too
+    return rows, failed
+
+
+@contextlib.contextmanager
+def _held(bench: str, out: Path) -> Iterator[None]:
+    """Two processes would work on the same cells."""
+    folder = out / "cells" / bench
+    with writing(folder):
+        folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with RunLock(folder, patience=1.0):
+            yield
+    except RunBusyError:
+        raise ConfigError(
+            f"Another process is at work on `bench {bench}` in {out}. Wait for it, or choose another --out."
+        ) from None

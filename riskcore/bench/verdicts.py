@@ -1,0 +1,43 @@
+"""Above, level or below: what may be said of two means, given how much they vary with the seed."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from typing import Any
+
+from riskcore.bench.published import SESSIONS, Published
+
+LEVEL = 0.3  # points of F1 that nobody should quarrel about
+ROUNDING = 0.5  # of a figure given in whole percents
+
+
+@dataclasses.dataclass(frozen=True)
+class Verdict:
+    """How far a mean lies from another, and whether that is more than chance and rounding explain."""
+
+    difference: float  # points of F1
+    margin: float
+
+    @property
+    def word(self) -> str:
+        if abs(self.difference) <= self.margin:
+            return "level"
+        return "above" if self.difference > 0 else "below"
+
+    @property
+    def text(self) -> str:
+        return f"{self.word} ({self.difference:+.1f})"
+
+
+def against_paper(row: dict[str, Any], paper: Published) -> Verdict:
+    """Our mean against the paper's; level within two standard errors of the difference, or 0.3 points."""
+    ours = 100 * (row["f1_deviation"] or 0.0)
+    noise = 2 * math.sqrt(ours**2 / row["seeds"] + (paper.deviation or 0.0) ** 2 / SESSIONS)
+    margin = max(LEVEL, noise, ROUNDING if paper.deviation is None else 0.0)
+    return Verdict(100 * row["f1_mean"] - paper.mean, margin)
+
+
+def against(row: dict[str, Any], rival: dict[str, Any]) -> Verdict:
+    """Our own methods met the same pairs and seeds: 0.3 points of the means are the bar."""
+    return Verdict(100 * (row["f1_mean"] - rival["f1_mean"]), LEVEL)

@@ -1,0 +1,99 @@
+"""The command as a person uses it: it runs, is killed and goes on, tells what failed, and answers in JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from riskcore.cli import app
+from tests.bench.tiny import data_root, documents, settings_file, write_data
+
+ROOT = Path(__file__).parents[2]
+
+
+def arguments(tmp_path: Path, *more: str) -> list[str]:
+    data = tmp_path / "data"
+    if not data.exists():
+        data_root(data)
+    shared = ["--data", str(data), "--config", str(settings_file(tmp_path)), "--out", str(tmp_path / "out")]
+    return ["bench", "shift", "--workload", "DA2DS", "--methods", "risk", *shared, *more]
+
+
+def start(*command: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "riskcore", *command],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+    command = arguments(tmp_path, "--seeds", "2", "--jobs", "1", "--json")
+    first = start(*command)
+    until = time.monotonic() + 120
+    while not documents(tmp_path / "out") and time.monotonic() < until:
+        time.sleep(0.05)
+    os.kill(first.pid, signal.SIGKILL)
+    first.communicate()
+    done = documents(tmp_path / "out")
+    assert list(done) == ["DA2DS.toy.seed0"]
+    second = start(*command)
+    answer, told = second.communicate(timeout=120)
+    assert second.returncode == 0, told
+    assert "1 of them done before" in told
+    again = documents(tmp_path / "out")
+    assert again["DA2DS.toy.seed0"] == done["DA2DS.toy.seed0"]
+    assert list(again) == ["DA2DS.toy.seed0", "DA2DS.toy.seed1"]
+    found = json.loads(answer)
+    assert [(row["method"], row["seeds"]) for row in found["summary"]] == [("tradition", 2), ("risk", 2)]
+    assert found["failed"] == []
+
+
+def test_a_cell_that_fails_holds_up_no_other(tmp_path: Path) -> None:
+    command = arguments(tmp_path, "--seeds", "1", "--workload", "DA2XX", "--jobs", "1", "--json")
+    write_data(tmp_path / "data" / "XX", seed=2)
+    (tmp_path / "data" / "DS" / "train.csv").write_text("ltable_id,rtable_id,label\n0,0,maybe\n")
+    process = start(*command)
+    answer, told = process.communicate(timeout=120)
+    assert process.returncode == 3
+    assert "maybe" in told
+    assert [one["cell"] for one in json.loads(answer)["failed"]] == ["DA2DS, toy, seed 0"]
+    assert list(documents(tmp_path / "out")) == ["DA2XX.toy.seed0"]
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--methods", "magic"], "magic"),
+        (["--matcher", "magic"], "magic"),
+        (["--workload", "XX2DS"], "XX2DS"),
+        (["--config", "nowhere.json"], "nowhere.json"),
+    ],
+)
+def test_bad_wishes_stop_before_anything_runs(tmp_path: Path, options: list[str], named: str) -> None:
+    result = CliRunner().invoke(app, arguments(tmp_path, *options))
+    assert result.exit_code == 2
+    assert named in result.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_bad_size_is_named(tmp_path: Path) -> None:
+    data = data_root(tmp_path / "data")
+    result = CliRunner().invoke(app, ["bench", "validation-size", "--data", str(data), "--size", "none"])
+    assert result.exit_code == 2
+    assert "'none'" in result.stderr
+
+
+def test_every_command_has_help() -> None:
+    for name in ("shift", "same-source", "validation-size"):
+        assert CliRunner().invoke(app, ["bench", name, "--help"]).exit_code == 0

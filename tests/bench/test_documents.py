@@ -1,0 +1,183 @@
+"""A finished cell is not worked out again, unless what it was made from has changed."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from riskcore.bench import documents
+from riskcore.bench.cells import Cell
+from riskcore.bench.documents import missing, read_document
+from riskcore.bench.plans import Wish, plan
+from riskcore.bench.session import ToDo
+from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, hardware, settings_stamp, versions
+from riskcore.bench.tables import COLUMNS, long_rows, summary, write_tables
+from riskcore.bench.worker import work_out
+from riskcore.config import MatcherConfig, RuleConfig, RunConfig
+from tests.bench.tiny import QUICK, data_root
+
+
+@pytest.fixture
+def cell(tmp_path: Path) -> Cell:
+    wish = Wish(data_root(tmp_path / "data"), ("DA2DS",), seeds=1, methods=("risk", "forest"), base=QUICK)
+    return plan("shift", wish)[0][0]
+
+
+def told_nothing(_: dict[str, Any]) -> None:
+    pass
+
+
+def test_a_cell_leaves_what_it_should(cell: Cell, tmp_path: Path) -> None:
+    told: list[dict[str, Any]] = []
+    work_out(dataclasses.replace(cell, ablations=("no VaR",)), tmp_path, told.append)
+    document = read_document(cell, tmp_path)
+    assert document is not None
+    assert [(one["method"], one["ablation"]) for one in document["results"]] == [
+        ("tradition", None), ("risk", None), ("forest", None), ("risk", "no VaR"),
+    ]  # fmt: skip
+    for result in document["results"]:
+        assert 0 <= result["f1"] <= 1
+        assert 0 <= result["unseen"]["f1"] <= 1
+        assert result["seconds"] >= 0
+        assert result["code"] == code_stamp()
+        assert result["versions"] == versions()
+        assert result["hardware"] == hardware()
+    assert [row["iteration"] for row in document["results"][1]["iterations"]] == [0, 1]
+    assert document["counts"] == {"source": 120, "validation": 40, "target": 40, "unseen": 40}
+    assert document["seconds"]["total"] >= document["seconds"]["risk"]
+    assert document["peak_rss_mb"] > 10
+    assert document["settings"]["matcher.kind"] == "toy"
+    assert [one["share"] for one in told] == sorted(one["share"] for one in told)
+    assert not list((tmp_path / "checkpoints" / "shift").iterdir())
+    assert missing(cell, document) == []
+
+
+def test_only_what_is_missing_is_worked_out(cell: Cell, tmp_path: Path) -> None:
+    work_out(cell.only([("forest", None)]), tmp_path, told_nothing)
+    before = read_document(cell, tmp_path)
+    assert missing(cell, before) == [("risk", None)]
+    work_out(cell.only([("risk", None)]), tmp_path, told_nothing)
+    after = read_document(cell, tmp_path)
+    assert before is not None
+    assert after is not None
+    assert missing(cell, after) == []
+    forest = [[one for one in some["results"] if one["method"] == "forest"] for some in (before, after)]
+    assert forest[0] == forest[1]
+
+
+def test_other_code_counts_only_if_kept(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    work_out(cell.only([("forest", None)]), tmp_path, told_nothing)
+    cell = cell.only([("forest", None)])
+    monkeypatch.setattr(documents, "code_stamp", lambda: "other")
+    document = read_document(cell, tmp_path)
+    assert missing(cell, document) == [("tradition", None), ("forest", None)]
+    assert missing(cell, document, keep=True) == []
+    assert not any(row["current"] for row in long_rows(documents.read_all(tmp_path)))
+
+
+def test_other_settings_or_data_never_count(cell: Cell, tmp_path: Path) -> None:
+    cell = cell.only([("tradition", None)])
+    work_out(cell, tmp_path, told_nothing)
+    other = dataclasses.replace(cell, config=dataclasses.replace(cell.config, rule=RuleConfig(min_support=6)))
+    assert read_document(other, tmp_path) is None
+    assert read_document(cell, tmp_path) is not None
+    with (Path(cell.config.source) / "train.csv").open("a") as lines:
+        lines.write("1,2,0\n")
+    from riskcore.bench import stamps
+
+    stamps._files_hash.cache_clear()  # another process would read the files anew
+    assert read_document(cell, tmp_path) is None
+    cell.file(tmp_path).write_text("torn")
+    assert read_document(cell, tmp_path) is None
+
+
+def test_stamps_know_what_matters(tmp_path: Path) -> None:
+    config = RunConfig(source="a", methods=("tradition",))
+    assert settings_stamp(config) == settings_stamp(RunConfig(source="b", methods=("risk",)))
+    assert settings_stamp(config) != settings_stamp(dataclasses.replace(config, seed=1))
+    one, other = data_root(tmp_path / "one"), data_root(tmp_path / "other")
+    assert data_stamp(RunConfig(source=str(one / "DA"))) == data_stamp(RunConfig(source=str(other / "DA")))
+    assert data_stamp(RunConfig(source=str(one / "DA"))) != data_stamp(RunConfig(source=str(one / "DS")))
+    assert changed_settings(RunConfig(matcher=MatcherConfig(kind="rnn"), seed=2)) == {"matcher.kind": "rnn", "seed": 2}
+
+
+class KilledError(Exception):
+    """Stands for a kill."""
+
+
+def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -> None:
+    cell = dataclasses.replace(cell, ablations=("no rules",))
+
+    def work_until(step: str | None) -> list[str]:
+        steps: list[str] = []
+
+        def tell(record: dict[str, Any]) -> None:
+            steps.append(record["step"])
+            if record["step"] == step:
+                raise KilledError
+
+        work_out(cell, tmp_path, tell)
+        return steps
+
+    with pytest.raises(KilledError):
+        work_until("forest")
+    with pytest.raises(KilledError):
+        work_until("risk (no rules)")
+    steps = work_until(None)
+    assert not [step for step in steps if step.startswith(("tradition epoch", "risk iteration", "forest"))]
+    document = read_document(cell, tmp_path)
+    assert document is not None
+    assert missing(cell, document) == []
+    assert {"tradition", "risk", "forest", "risk (no rules)", "total"} <= set(document["seconds"])
+    straight = tmp_path / "straight"
+    work_out(cell, straight, told_nothing)
+    again = read_document(cell, straight)
+    assert again is not None
+    scores = [[(one["method"], one["f1"], one["unseen"]) for one in some["results"]] for some in (document, again)]
+    assert scores[0] == scores[1]
+
+
+def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
+    data = data_root(tmp_path / "data")
+    wish = Wish(data, ("DA2DS",), seeds=1, methods=("forest",), base=QUICK)
+    shift = plan("shift", wish)[0][0]
+    work_out(shift, tmp_path, told_nothing)
+    cells = plan("validation-size", dataclasses.replace(wish, sizes=(10, None)))[0]
+    todo = ToDo.of(cells, tmp_path, keep=False)
+    assert [cell.config.validation_size for cell in todo.cells] == [10]
+    borrowed = read_document(cells[1], tmp_path)
+    assert borrowed is not None
+    assert (borrowed["bench"], borrowed["variant"]) == ("validation-size", "all validation pairs")
+    assert borrowed["results"] == (read_document(shift, tmp_path) or {})["results"]
+
+
+def row(**changes: Any) -> dict[str, Any]:
+    base: dict[str, Any] = dict.fromkeys(COLUMNS)
+    return {**base, "bench": "shift", "workload": "DA2DS", "method": "risk", "current": True, **changes}
+
+
+def test_means_and_deviations() -> None:
+    rows = [row(seed=0, f1=0.5), row(seed=1, f1=0.7), row(seed=0, method="forest", f1=0.9)]
+    risk, forest = summary(rows)
+    assert (risk["seeds"], risk["f1_mean"], risk["f1_deviation"]) == (2, pytest.approx(0.6), pytest.approx(0.02**0.5))
+    assert (forest["seeds"], forest["f1_mean"], forest["f1_deviation"]) == (1, 0.9, None)
+    assert risk["unseen_f1_mean"] is None
+
+
+def test_the_tables(cell: Cell, tmp_path: Path) -> None:
+    import pyarrow.parquet as pq
+
+    assert write_tables(tmp_path) == []
+    work_out(cell, tmp_path, told_nothing)
+    rows = write_tables(tmp_path)
+    table = pq.read_table(tmp_path / "results.parquet")
+    assert tuple(table.column_names) == COLUMNS
+    assert table.to_pylist() == rows
+    assert table.column("method").to_pylist() == ["tradition", "risk", "forest"]
+    saved = json.loads((tmp_path / "results.json").read_text())
+    assert [one["method"] for one in saved["summary"]] == ["tradition", "risk", "forest"]
+    assert len(saved["cells"]) == 1

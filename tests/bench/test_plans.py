@@ -1,0 +1,115 @@
+"""Which cells a benchmark has, in which order, and what it says about data that is not there."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+
+from riskcore.bench.ablations import ABLATIONS
+from riskcore.bench.cells import Cell
+from riskcore.bench.plans import METHODS, Wish, plan
+from riskcore.bench.workloads import find, look
+from riskcore.config import METHODS as ALL_METHODS
+from riskcore.config import RunConfig
+from riskcore.errors import ConfigError
+from tests.bench.tiny import data_root
+
+PUBLIC = {"DA": "authors", "DS": "authors", "CORA": "author", "AB": "x", "IA": "y", "MB20K": "z"}
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return data_root(tmp_path_factory.mktemp("data"), **PUBLIC)
+
+
+def test_the_methods_are_all_there_are() -> None:
+    assert set(METHODS) == set(ALL_METHODS)
+
+
+def test_the_six_shifts_seed_by_seed(data: Path) -> None:
+    cells, notices = plan("shift", Wish(data, seeds=2))
+    assert [cell.workload for cell in cells[:6]] == ["DA2DS", "DA2CORA", "CORA2DS", "CORA2DA", "DS2DA", "DS2CORA"]
+    assert [cell.seed for cell in cells] == [0] * 6 + [1] * 6
+    maps = {cell.workload: cell.config.attribute_map for cell in cells}
+    assert maps["DA2CORA"] == ("authors=author",)
+    assert maps["CORA2DS"] == ("author=authors",)
+    assert maps["DA2DS"] == ()
+    assert notices == []
+    assert {cell.config.methods for cell in cells} == {METHODS}
+    assert {(cell.config.matcher.kind, cell.config.matcher.wide) for cell in cells} == {("hybrid", False)}
+
+
+def test_same_source_is_the_papers(data: Path) -> None:
+    cells, _ = plan("same-source", Wish(data, seeds=1))
+    variants: dict[tuple[str, str], list[str]] = {}
+    for cell in cells:
+        variants.setdefault((cell.workload, cell.matcher), []).append(cell.variant)
+    fractions, splits = ["10 %", "30 %", "50 %", "70 %", "100 %"], ["6:2:2", "5:2:3", "4:2:4", "3:2:5", "2:2:6"]
+    assert variants == {
+        **{(name, "hybrid"): fractions for name in ("DS", "DA", "CORA", "IA", "MB20K")},
+        ("AB", "hybrid"): splits,
+        ("AB", "ditto"): splits,
+        ("IA", "ditto"): fractions,
+    }
+    ditto = [cell.matcher == "ditto" for cell in cells]
+    assert ditto == sorted(ditto)  # the slow ones come last
+    assert all(cell.config.split == ("2:2:6" if "%" in cell.variant else cell.variant) for cell in cells)
+    assert "transfer" not in cells[0].config.methods
+
+
+def test_a_part_of_it(data: Path) -> None:
+    wish = Wish(data, workloads=("AB",), seeds=3, fractions=(0.5,), matchers=("rnn",), methods=("risk",))
+    cells, _ = plan("same-source", wish)
+    assert [cell.title for cell in cells] == [f"AB, 50 %, rnn, seed {seed}" for seed in range(3)]
+    assert cells[0].config.train_fraction == 0.5
+    assert cells[0].entries == (("tradition", None), ("risk", None))
+
+
+def test_validation_sizes_that_there_are(data: Path) -> None:
+    cells, notices = plan("validation-size", Wish(data, workloads=("DA", "DA2DS"), seeds=1, sizes=(10, 30, None)))
+    assert [(cell.workload, cell.config.validation_size) for cell in cells] == [
+        ("DA", 10), ("DA", None), ("DA2DS", 10), ("DA2DS", 30), ("DA2DS", None),
+    ]  # fmt: skip
+    assert cells[0].config.train_fraction == 0.1
+    assert cells[0].config.split == "2:2:6"
+    assert cells[2].config.split is None
+    assert notices == ["DA: 30 validation pairs left out, there are 24."]
+
+
+def test_missing_folders(data: Path, tmp_path: Path) -> None:
+    some = data_root(tmp_path, DA="authors", DS="authors")
+    cells, notices = plan("shift", Wish(some, seeds=1))
+    assert [cell.workload for cell in cells] == ["DA2DS", "DS2DA"]
+    assert "DA2CORA" in notices[0]
+    with pytest.raises(ConfigError, match="none of DA2DS"):
+        plan("shift", Wish(tmp_path / "DA"))
+    with pytest.raises(ConfigError, match="DA, DS"):
+        plan("shift", Wish(some, workloads=("DA2XX",)))
+    with pytest.raises(ConfigError, match="no folder"):
+        plan("shift", Wish(tmp_path / "nowhere"))
+    with pytest.raises(ConfigError, match="needs two"):
+        plan("shift", Wish(some, workloads=("DA",)))
+    with pytest.raises(ConfigError, match="needs one"):
+        plan("same-source", Wish(some, workloads=("DA2DS",)))
+
+
+def test_names_with_a_two_of_their_own(data: Path) -> None:
+    assert look(data, "MB20K2DA") is not None
+    assert find(data, "MB20K").target is None
+    place = find(data, "DA2MB20K", ["authors=z"])
+    assert (place.source.name, place.target and place.target.name) == ("DA", "MB20K")
+    assert place.attribute_map == ("authors=z",)
+
+
+def test_a_cell_survives_its_trip(data: Path) -> None:
+    cells, _ = plan("same-source", Wish(data, seeds=1, ablations=tuple(ABLATIONS)))
+    for cell in cells:
+        assert Cell.from_json(cell.to_json()) == cell
+    assert len({cell.name for cell in cells}) == len(cells)
+    some = cells[0].only([("forest", None), ("risk", "no VaR")])
+    assert some.entries == (("tradition", None), ("forest", None), ("risk", "no VaR"))
+    assert some.file(Path()) == cells[0].file(Path())
+    assert some.checkpoints(Path()) != cells[0].checkpoints(Path())
+    assert dataclasses.replace(cells[0], config=RunConfig(seed=7)).name.endswith("seed7")

@@ -1,0 +1,185 @@
+"""What the report says of results, that it keeps what a person wrote, and that its figures are small."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from riskcore.bench import images, report
+from riskcore.bench.figures import figures
+from riskcore.bench.images import NoBrowserError, find_browser
+from riskcore.bench.means import grouped
+from riskcore.bench.published import SHIFT, Published, published
+from riskcore.bench.report import NOTES, kept_notes, render
+from riskcore.bench.verdicts import against, against_paper
+from riskcore.cli import app
+from tests.bench.made_up import document
+
+SCORES = {"tradition": 80.0, "supervised": 90.0, "forest": 93.5, "risk": 93.0, "risk+": 93.3}
+
+
+def made_up() -> list[dict[str, Any]]:
+    cells = [
+        document("shift", workload, "", seed, {**SCORES, "risk": 93.0 + seed, ("risk", "no VaR"): 91.0})
+        for workload in ("DS2DA", "DA2DS")
+        for seed in range(2)
+    ]
+    cells += [
+        document("same-source", "DS", f"{share} %", 0, SCORES, split="2:2:6", train_fraction=share / 100)
+        for share in (100, 10)
+    ]
+    sizes: list[tuple[str, int | None]] = [("all", None), ("100", 100), ("50", 50)]
+    cells += [
+        document("validation-size", "AB", f"{name} validation pairs", 0, SCORES, split="2:2:6", validation_size=size)
+        for name, size in sizes
+    ]
+    return cells
+
+
+def cells_of(page: str, start: str) -> list[str]:
+    line = next(line for line in page.splitlines() if line.startswith(start))
+    return [cell.strip() for cell in line.strip("|").split("|")]
+
+
+def test_results_stand_next_to_the_papers() -> None:
+    page = render(made_up(), {})
+    assert cells_of(page, "| DA2DS | 2 |") == [
+        *("DA2DS", "2", "19.86 ± 5.12", "43.81 ± 11.88", "91.67 ± 0.56"),
+        *("80.00 ± 0.00", "90.00 ± 0.00", "**93.50 ± 0.00**", "**93.50 ± 0.71**", "93.30 ± 0.00"),
+    ]
+    assert cells_of(page, "| DA2DS | 91.67") == [
+        "DA2DS",
+        "91.67 ± 0.56",
+        "93.50 ± 0.71",
+        "above (+1.8)",
+        "93.30 ± 0.00",
+    ]
+    assert cells_of(page, "| DS2DA | 94.18")[3] == "level (-0.7)"
+    assert cells_of(page, "| DS 10 % | over 92")[3] == "above (+1.0)"
+    assert "2 above, 1 level, 0 below" in page
+    assert cells_of(page, "| DA2DS | 79.00")[-1] == "92.30 ± 0.00"  # pairs that no method saw
+    assert cells_of(page, "| DA2DS | 93.50 ± 0.71 | 91.00")[-1] == "91.00 ± 0.00 (-2.5)"
+    assert cells_of(page, "| DS 10 % | 93.30") == [
+        *("DS 10 %", "93.30", "level (+0.3)", "above (+3.3)", "level (-0.2)", "yes"),
+    ]  # fmt: skip
+
+
+def test_commands_hardware_and_settings_are_told() -> None:
+    page = render(made_up(), {"shift": "img/a.png"})
+    assert "python -m riskcore bench shift --data DIR --seeds 2 --ablations" in page
+    assert "python -m riskcore bench validation-size --data DIR --seeds 1\n" in page
+    assert "Settings: the defaults." in page
+    assert "cores" in page
+    assert "torch" in page
+    assert "![Distribution shift](img/a.png)" in page
+    assert "other code" not in page
+    older = made_up()
+    older[0]["results"][0]["code"] = "older"
+    older[0]["settings"]["tune.epochs"] = 3
+    page = render(older, {})
+    assert "1 of 49 results come from other code" in page
+    assert "tune.epochs 3" in page
+
+
+def test_groups_come_in_the_papers_order_from_little_to_much() -> None:
+    assert [group.workload for group in grouped(made_up(), "shift")] == ["DA2DS", "DS2DA"]
+    assert [group.head["variant"] for group in grouped(made_up(), "same-source")] == ["10 %", "100 %"]
+    assert [group.head["validation_size"] for group in grouped(made_up(), "validation-size")] == [50, 100, None]
+
+
+def test_the_papers_figures() -> None:
+    assert {name: table["risk"].mean for name, table in SHIFT.items()} == {
+        "DA2DS": 91.67, "DA2CORA": 89.08, "CORA2DS": 86.55, "CORA2DA": 96.99, "DS2DA": 94.18, "DS2CORA": 84.88,
+    }  # fmt: skip
+    head = {"bench": "shift", "workload": "DA2DS", "matcher": "hybrid", "split": None, "validation_size": None}
+    assert published(head, "forest") is None
+    assert published({**head, "matcher": "ditto"}, "risk") is None
+    assert published({**head, "bench": "validation-size", "validation_size": 100}, "risk") is None
+    assert published({**head, "bench": "validation-size"}, "risk") == SHIFT["DA2DS"]["risk"]
+
+
+@pytest.mark.parametrize(
+    ("ours", "deviation", "paper", "word"),
+    [
+        (0.92, 0.0, Published(91.67, 0.0), "above"),
+        (0.919, 0.0, Published(91.67, 0.0), "level"),
+        (0.92, 0.02, Published(91.67, 0.0), "level"),
+        (0.91, 0.0, Published(91.67, 0.2), "below"),
+        (0.704, 0.0, Published(70), "level"),
+    ],
+)
+def test_above_level_below(ours: float, deviation: float, paper: Published, word: str) -> None:
+    assert against_paper({"f1_mean": ours, "f1_deviation": deviation, "seeds": 5}, paper).word == word
+
+
+def test_our_own_are_compared_by_their_means() -> None:
+    assert against({"f1_mean": 0.92}, {"f1_mean": 0.9235}).text == "below (-0.3)"
+    assert against({"f1_mean": 0.92}, {"f1_mean": 0.9225}).word == "level"
+
+
+def save(cells: list[dict[str, Any]], out: Path) -> None:
+    for number, cell in enumerate(cells):
+        file = out / "cells" / cell["bench"] / f"{number}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(cell))
+
+
+def test_the_command_keeps_notes(tmp_path: Path) -> None:
+    save(made_up(), tmp_path / "out")
+    page = tmp_path / "docs" / "results.md"
+    command = ["bench", "report", "--out", str(tmp_path / "out"), "--to", str(page), "--no-images", "--json"]
+    first = CliRunner().invoke(app, command)
+    assert first.exit_code == 0, first.output
+    page.write_text(page.read_text().replace(NOTES[0], f"{NOTES[0]}\nBelow on DS2DA, because."))
+    again = CliRunner().invoke(app, command)
+    assert kept_notes(page.read_text()).strip() == "Below on DS2DA, because."
+    found = json.loads(again.stdout)
+    assert {one["verdict"] for one in found["against"] if one["workload"] == "DA2DS"} == {"above"}
+    assert sorted(path.name for path in (tmp_path / "out" / "figures").glob("*.html")) == [
+        "ablations.html", "same-source.html", "shift.html", "validation-size.html",
+    ]  # fmt: skip
+    assert "![" not in page.read_text()
+
+
+def test_nothing_to_report_says_what_to_do(tmp_path: Path) -> None:
+    result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "bench shift" in result.stderr
+
+
+def test_without_a_browser_the_report_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(images, "BROWSERS", ("no-such-browser",))
+    save(made_up(), tmp_path)
+    result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path)])
+    assert result.exit_code == 0
+    assert result.stderr.count("No Chromium is installed") == 1
+    assert (tmp_path / "report.md").exists()
+
+
+def test_images_are_small(tmp_path: Path) -> None:
+    try:
+        find_browser()
+    except NoBrowserError:
+        pytest.skip("no browser is installed")
+    from PIL import Image
+
+    figure, page, file = figures(made_up())["shift"], tmp_path / "shift.html", tmp_path / "shift.png"
+    images.write_html(figure, page)
+    images.write_png(figure, page, file)
+    assert file.stat().st_size < 60_000
+    with Image.open(file) as image:
+        assert image.size == (figure.layout.width, figure.layout.height)
+        assert len(image.convert("RGB").getcolors(1000) or []) > 20  # something was drawn
+
+
+def test_figures_have_a_line_for_each_method() -> None:
+    drawn = figures(made_up())
+    assert list(drawn) == [*report.TITLES, "ablations"]
+    assert {trace.name for trace in drawn["shift"].data} >= {*SCORES, "risk, paper", "tradition, paper"}
+    sizes = [trace for trace in drawn["validation-size"].data if trace.name == "risk"]
+    assert list(sizes[0].x) == ["50", "100", "all"]
+    assert list(sizes[0].y) == [93.0, 93.0, 93.0]
