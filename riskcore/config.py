@@ -216,6 +216,10 @@ class AdaptConfig(Config):
     beyond_iterations: int = setting(4, "risk+: passes of the matcher towards the jury's verdicts", 0, 1_000)
     source_worth: float = setting(20.0, "risk+: a rule's record on the source counts as this many pairs", 0)
     witness_folds: int = setting(5, "risk+: folds in which witnesses are fitted and asked", 2)
+    taught_folds: int = setting(
+        2, "risk+: folds in which the matcher is taught validation labels and asked; each costs as many passes", 2
+    )
+    few_pairs: int = setting(1_000, "risk+: with fewer validation pairs than this, taught in `witness_folds` too", 0)
     witness_trees: int = setting(100, "risk+: trees of a witness forest: a jury needs no finer grain", 1)
 
     def rounds_of(self, method: str) -> int:

@@ -56,7 +56,8 @@ def adapt(
     """Run Algorithm 1 from the matcher as it is; leave it at its best iteration."""
     evidence = evidence if config.adapt.hear_rules else _without_rules(evidence)
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
-    for iteration in range(len(rounds.rows), config.adapt.iterations + 1):
+    last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
+    for iteration in range(len(rounds.rows), last + 1):
         started = time.perf_counter()
         if iteration:
             _one_pass(matcher, evidence, rounds.arrays, config, iteration, should_stop)

@@ -1,6 +1,6 @@
 """Risk+: adaptive training that combines evidence instead of overruling the stronger by the weaker.
 
-    hear the witnesses (rules, forests), each cross-fitted on the validation pairs;
+    hear the witnesses (rules, forests, a linear model, the taught matcher), each cross-fitted on the validation pairs;
     repeat:
         the matcher answers for validation and target;
         a jury weighs matcher and witnesses on the validation pairs and gives every pair a probability;
@@ -16,24 +16,28 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 import numpy as np
 
 from riskcore.config import RunConfig
+from riskcore.errors import CancelledError
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
 from riskcore.risk import RiskScores
 from riskcore.risk.ranking import FitResult, fit_risk_model
-from riskcore.tuning.checkpoint import Checkpoint
-from riskcore.tuning.evidence import Evidence, Part
+from riskcore.tuning.checkpoint import Checkpoint, Progress
+from riskcore.tuning.evidence import Evidence
 from riskcore.tuning.folds import folds_of
 from riskcore.tuning.jury import Jury, appoint
 from riskcore.tuning.listeners import Listener, Record, notify
+from riskcore.tuning.nearness import nearness
 from riskcore.tuning.records import IterationScores, MethodResult
 from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
-from riskcore.tuning.witnesses import NAMES, Testify, hear, log_odds, posterior_means
+from riskcore.tuning.witnesses import NAMES, TAUGHT, Question, hear, hear_taught, log_odds, posterior_means
 
+Hear = Callable[[Question, Sequence[Question]], list[np.ndarray]]  # taught the first, asked the others
 LABELS_USED = ("source", "validation")
 
 
@@ -43,13 +47,18 @@ def go_beyond(
     config: RunConfig,
     listeners: Sequence[Listener] = (),
     checkpoint: Checkpoint | None = None,
+    witnesses: Checkpoint | None = None,
     should_stop: ShouldStop = never,
 ) -> MethodResult:
-    """Run risk+ from the matcher as it is; the answer is the jury's, or the matcher's where no jury can be had."""
+    """Run risk+ from the matcher as it is; the answer is the jury's, or the matcher's where no jury can be had.
+
+    `checkpoint` is of the rounds, `witnesses` of what the witnesses said.
+    """
     labels = evidence.validation.labels
     if len(set(labels.tolist())) < 2:
-        return _matcher_alone(matcher, evidence)
-    court = _Court(evidence, matcher, config)
+        return _matcher_alone(matcher, evidence, "no validation pairs of both classes")
+    start = matcher.snapshot()
+    court = _Court(matcher, evidence, config, listeners, witnesses, should_stop)
     last_round = config.adapt.beyond_iterations if matcher.trainable else 0
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     for iteration in range(len(rounds.rows), last_round + 1):
@@ -57,70 +66,117 @@ def go_beyond(
         if iteration:
             _teach(matcher, evidence, rounds.arrays, config, iteration, should_stop)
         sitting = court.sit(matcher)
-        scores, row = sitting.scores, sitting.row(iteration, evidence, rounds.arrays.get("label"))
+        scores, row = sitting.scores, sitting.row(iteration, court, rounds.arrays.get("label"))
         row["seconds"] = time.perf_counter() - started
         arrays = {"label": scores.label, "verdicts": scores.probability, "held_out": sitting.held_out}
         rounds.advance(matcher, row, arrays, best_round)
         notify(listeners, "on_iteration_end", IterationScores("risk+", iteration, scores, sitting.fit.model, row))
         rounds.save(matcher)
-    return _answer(matcher, court, rounds)
+    return _answer(matcher, court, rounds, start)
 
 
-def _matcher_alone(matcher: Matcher, evidence: Evidence) -> MethodResult:
-    """Without validation labels of both classes there is nothing to weigh witnesses by."""
+def _matcher_alone(matcher: Matcher, evidence: Evidence, why: str) -> MethodResult:
+    """The starting matcher's answers, where witnesses cannot be weighed or do not help."""
     unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
-    lacked = "no validation pairs of both classes: the matcher is left as it was"
-    return MethodResult(
-        "risk+", matcher.predict_proba(evidence.target.examples), unseen, LABELS_USED, {"lacked": [lacked]}
-    )
+    record = {"lacked": [f"{why}: the matcher is left as it was"]}
+    return MethodResult("risk+", matcher.predict_proba(evidence.target.examples), unseen, LABELS_USED, record)
 
 
 class _Court:
     """The witnesses, heard once: cross-fitted for the validation pairs, fitted on all of them for any others."""
 
-    def __init__(self, evidence: Evidence, matcher: Matcher, config: RunConfig) -> None:
+    def __init__(
+        self,
+        matcher: Matcher,
+        evidence: Evidence,
+        config: RunConfig,
+        listeners: Sequence[Listener],
+        checkpoint: Checkpoint | None,
+        should_stop: ShouldStop,
+    ) -> None:
         self.evidence, self.config = evidence, config
-        validation = evidence.validation
-        answers = matcher.predict_proba(validation.examples)
-        matcher_answers = matcher.predict_proba(evidence.target.examples)
-        self.folds = folds_of(validation.labels, config.adapt.witness_folds, config.seed)
-        self.rests = [np.setdiff1d(np.arange(len(validation)), fold) for fold in self.folds]
-        trees = config.adapt.witness_trees
-        said = None
-        for fold, rest in zip(self.folds, self.rests, strict=True):
-            part = _rows(validation, fold)
-            testimony = hear(evidence, rest, answers, config, trees)(part, answers[fold])
-            said = np.zeros((len(validation), testimony.shape[1])) if said is None else said
-            said[fold] = testimony
-        assert said is not None
-        self.said = said
-        self.testify: Testify = hear(evidence, np.arange(len(validation)), answers, config, trees)
-        self.target = self.testify(evidence.target, matcher_answers)
+        self.nearness = nearness(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
+        self.names = ("matcher", *NAMES, *((TAUGHT,) if matcher.trainable else ()))
+        made_from = config.to_json() + evidence.fingerprint
+        heard = checkpoint.read(made_from) if checkpoint is not None else None
+        if heard is None:
+            testimony = _testimony(matcher, evidence, config, listeners, should_stop)
+            heard = Progress({"testimony": testimony}, {})
+            if checkpoint is not None:
+                checkpoint.write(heard, made_from)
+        self.said: Arrays = dict(heard.groups["testimony"])  # log-odds of `validation`, `target`, `unseen`
 
     def sit(self, matcher: Matcher) -> _Sitting:
         """Ask the matcher, weigh all, judge every pair."""
         evidence, config = self.evidence, self.config
         validated = matcher.predict_proba(evidence.validation.examples)
-        probability = matcher.predict_proba(evidence.target.examples)
-        said = np.column_stack([log_odds(validated), self.said])
-        labels = evidence.validation.labels
-        jury = appoint(said, labels)
+        said, labels = self._with_matcher("validation", validated), evidence.validation.labels
+        jury = self._appoint(said, labels)
         held_out = self._held_out(said, labels)
-        verdicts = jury.verdict(np.column_stack([log_odds(probability), self.target]))
+        verdicts = self.judge(jury, "target", matcher.predict_proba(evidence.target.examples))
         prior = posterior_means(evidence, evidence.validation.fired, labels, config.adapt.source_worth)
         fit = fit_risk_model(prior, evidence.validation.fired, held_out, labels, config.risk, config.seed)
         scores = fit.model.score(verdicts, evidence.target.fired, config=config.risk)
         return _Sitting(jury, scores, fit, held_out, validated)
 
+    def judge(self, jury: Jury, part: str, probability: np.ndarray) -> np.ndarray:
+        return jury.verdict(self._with_matcher(part, probability))
+
+    def _appoint(self, said: np.ndarray, labels: np.ndarray) -> Jury:
+        return appoint(said, labels, self.nearness, self.names.index("forest"))
+
     def _held_out(self, said: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The jury's verdict on each validation pair, from a jury that did not see its label."""
         verdicts = np.zeros(len(labels))
-        for fold, rest in zip(self.folds, self.rests, strict=True):
-            verdicts[fold] = appoint(said[rest], labels[rest]).verdict(said[fold])
+        for fold, rest in _folds(labels, self.config.adapt.witness_folds, self.config.seed):
+            verdicts[fold] = self._appoint(said[rest], labels[rest]).verdict(said[fold])
         return verdicts
 
-    def judge(self, jury: Jury, part: Part, probability: np.ndarray) -> np.ndarray:
-        return jury.verdict(np.column_stack([log_odds(probability), self.testify(part, probability)]))
+    def _with_matcher(self, part: str, probability: np.ndarray) -> np.ndarray:
+        return np.column_stack([log_odds(probability), self.said[part]])
+
+
+def _testimony(
+    matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
+) -> Arrays:
+    """What all witnesses say of validation (cross-fitted), target and unseen pairs."""
+    parts = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
+    asked = {
+        name: Question(part, matcher.predict_proba(part.examples)) for name, part in parts.items() if part is not None
+    }
+    validation, adapt = asked.pop("validation"), config.adapt
+    folds = _folds(validation.part.labels, adapt.witness_folds, config.seed)
+    few = len(validation.part) < adapt.few_pairs
+    taught_folds = folds if few else _folds(validation.part.labels, adapt.taught_folds, config.seed)
+    ways: list[tuple[Hear, list[tuple[np.ndarray, np.ndarray]]]] = [(partial(hear, evidence, config=config), folds)]
+    if matcher.trainable:
+        taught = partial(hear_taught, matcher, config=config, should_stop=should_stop)
+        ways.append((taught, taught_folds))
+    steps, done, columns = sum(len(folds) + 1 for _, folds in ways), 0, []
+    for ask, folds in ways:
+        said = dict(zip(asked, ask(validation, list(asked.values())), strict=True))
+        held_out = []
+        for fold, rest in folds:
+            held_out.append((fold, ask(validation.take(rest), [validation.take(fold)])[0]))
+            done += 1
+            notify(listeners, "on_progress", {"phase": "witnesses", "done": done, "total": steps})
+            if should_stop():
+                raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
+        columns.append({**said, "validation": _in_place(held_out, len(validation.part))})
+    return {name: np.column_stack([column[name] for column in columns]) for name in columns[0]}
+
+
+def _in_place(held_out: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> np.ndarray:
+    """Testimony of disjoint folds as one array in the order of the pairs."""
+    said = np.zeros((size, *held_out[0][1].shape[1:]))
+    for fold, some in held_out:
+        said[fold] = some
+    return said
+
+
+def _folds(labels: np.ndarray, count: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Each fold's rows, and the rest."""
+    return [(fold, np.setdiff1d(np.arange(len(labels)), fold)) for fold in folds_of(labels, count, seed)]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -133,27 +189,25 @@ class _Sitting:
     held_out: np.ndarray
     validated: np.ndarray  # the matcher's own answers for the validation pairs
 
-    def row(self, iteration: int, evidence: Evidence, before: np.ndarray | None) -> Record:
+    def row(self, iteration: int, court: _Court, before: np.ndarray | None) -> Record:
         """What the round did, told without the target's labels."""
-        labels, scores = evidence.validation.labels, self.scores
+        labels, scores = court.evidence.validation.labels, self.scores
         f1, loss = validation_scores(labels, self.held_out)
+        matcher_f1, matcher_loss = validation_scores(labels, self.validated)
         return {
             "iteration": iteration,
             "validation_f1": f1,
             "validation_loss": loss,
-            "matcher_validation_f1": validation_scores(labels, self.validated)[0],
+            "matcher_validation_f1": matcher_f1,
+            "matcher_validation_loss": matcher_loss,
             "flips": 0 if before is None else int((scores.label != before).sum()),
             "match_rate": float(scores.label.mean()),
             "mean_risk": float(scores.risk.mean()),
             "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
-            "weights": dict(zip(("matcher", *NAMES), self.jury.weights.tolist(), strict=True)),
+            "nearness": court.nearness,
+            "weights": dict(zip(court.names, self.jury.weights.tolist(), strict=True)),
             "lacked": list(self.fit.lacked),
         }
-
-
-def _rows(part: Part, rows: np.ndarray) -> Part:
-    metrics = dataclasses.replace(part.metrics, values=part.metrics.values[rows])
-    return Part(part.examples.take(rows), metrics, part.rules)
 
 
 def best_round(rows: Sequence[Record]) -> int:
@@ -173,13 +227,16 @@ def _teach(
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 
-def _answer(matcher: Matcher, court: _Court, rounds: Rounds) -> MethodResult:
-    """The best round's verdicts on target and unseen pairs."""
+def _answer(matcher: Matcher, court: _Court, rounds: Rounds, start: Arrays) -> MethodResult:
+    """The best round's verdicts on target and unseen pairs; the starting matcher's own if they fit no better."""
+    best = best_round(rounds.rows)
+    if rounds.rows[best]["validation_loss"] > rounds.rows[0]["matcher_validation_loss"]:
+        matcher.restore(start)
+        return _matcher_alone(matcher, court.evidence, "the witnesses explain the validation pairs no better")
     matcher.restore(rounds.best)
     sitting, unseen = court.sit(matcher), court.evidence.unseen
     probability = None
     if unseen is not None:
-        probability = court.judge(sitting.jury, unseen, matcher.predict_proba(unseen.examples))
-    best = best_round(rounds.rows)
+        probability = court.judge(sitting.jury, "unseen", matcher.predict_proba(unseen.examples))
     record = {"best_iteration": best, "validation_f1": rounds.rows[best]["validation_f1"], "rows": rounds.rows}
     return MethodResult("risk+", sitting.scores.probability, probability, LABELS_USED, record)

@@ -16,7 +16,7 @@ import numpy as np
 from riskcore.config import METHODS, RunConfig
 from riskcore.data.pairs import Pairs
 from riskcore.data.workload import Workload
-from riskcore.matchers import create
+from riskcore.matchers import create, matcher_class
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, never
 from riskcore.tuning.adaptive import adapt
 from riskcore.tuning.beyond import go_beyond
@@ -49,8 +49,14 @@ def run_experiment(
     run.trained = trained or {}
     run.evidence = run.phase("evidence", lambda: gather(workload, config, listeners, unseen))
     notify(listeners, "on_evidence", run.evidence)
-    wanted = ["tradition", *(method for method in METHODS if method in config.methods and method != "tradition")]
-    return {method: run.method(method) for method in wanted}
+    return {method: run.method(method) for method in methods_of(config)}
+
+
+def methods_of(config: RunConfig) -> list[str]:
+    """What a run works through, in order. Scores of a foreign matcher cannot be taught anything."""
+    needless = () if matcher_class(config.matcher.kind).trainable else ("transfer", "supervised", "self-training")
+    asked = {"tradition", *config.methods} - set(needless)
+    return [method for method in METHODS if method in asked]
 
 
 class _Run:
@@ -117,9 +123,8 @@ class _Run:
         return self._answer("risk", matcher, ("source", "validation"), facts), {}
 
     def _risk_plus(self) -> tuple[MethodResult, Arrays]:
-        beyond = go_beyond(
-            self._start(), self.evidence, self.config, self.listeners, self._checkpoint("risk+"), self.should_stop
-        )
+        kept = self._checkpoint("risk+"), self._checkpoint("risk+-witnesses")
+        beyond = go_beyond(self._start(), self.evidence, self.config, self.listeners, *kept, self.should_stop)
         return beyond, {}
 
     def _supervised(self) -> tuple[MethodResult, Arrays]:

@@ -27,6 +27,7 @@ def forest_proba(forest: RandomForestClassifier, metrics: np.ndarray) -> np.ndar
     """Match probability; a forest that met one class only is sure of it."""
     if not len(metrics):
         return np.zeros(0)
+    forest.n_jobs = 1  # threads add up the trees in varying order: the same seed would not give the same bits
     classes = forest.classes_.tolist()
     shares = forest.predict_proba(with_flags(metrics))
     return shares[:, classes.index(1)] if 1 in classes else np.zeros(len(metrics))

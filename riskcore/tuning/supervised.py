@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riskcore.config import RunConfig
-from riskcore.matchers.base import Matcher, ShouldStop, TuningSet, never
+from riskcore.matchers.base import Examples, Matcher, ShouldStop, TuningSet, never
 from riskcore.tuning.evidence import Evidence
 from riskcore.tuning.tradition import epoch_seed
 
@@ -11,13 +11,15 @@ from riskcore.tuning.tradition import epoch_seed
 def fine_tune_on_validation(
     matcher: Matcher, evidence: Evidence, config: RunConfig, should_stop: ShouldStop = never
 ) -> None:
-    """As many passes over the labelled validation pairs as adaptive training makes, at the same rate.
+    """Fine-tune on all validation labels. There is nothing left to select on, so the last pass counts."""
+    teach_labels(matcher, evidence.validation.examples, config, should_stop)
 
-    There is nothing left to select on, so the last pass counts.
-    """
-    if not len(evidence.validation):
+
+def teach_labels(matcher: Matcher, examples: Examples, config: RunConfig, should_stop: ShouldStop = never) -> None:
+    """As many passes over these labelled pairs as adaptive training makes over the target, at the same rate."""
+    if not len(examples):
         return
-    lesson = TuningSet.from_labels(evidence.validation.examples, config.tune.match_weight)
+    lesson = TuningSet.from_labels(examples, config.tune.match_weight)
     for step in range(1, config.adapt.iterations + 1):
         seed = epoch_seed(config.seed, 20_000 + step)
         matcher.fine_tune(lesson, rate=config.adapt.rate, seed=seed, should_stop=should_stop)

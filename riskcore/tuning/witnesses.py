@@ -1,31 +1,49 @@
 """Witnesses: models that each judge a pair from other evidence than the matcher does.
 
-The rules (a risk model whose rule means have been updated by the validation pairs), and three forests on the
-metrics: source and validation together, the same with the validation pairs weighing as much as the source, and the
-validation pairs alone. Each is fitted on some validation pairs and asked about others, so that what a jury learns
-of them was never taught to them.
+The rules (a risk model whose rule means have been updated by the validation pairs); three forests on the metrics
+(source and validation together, the same with the validation pairs weighing as much as the source, and the validation
+pairs alone); a linear model on the metrics; and the matcher, taught the validation labels. Each is fitted on some
+validation pairs and asked about others, so that what a jury learns of them was never taught to them.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import numpy as np
 from scipy import sparse
 from sklearn.ensemble import RandomForestClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from riskcore.config import RunConfig
+from riskcore.matchers.base import Matcher, ShouldStop
 from riskcore.risk import RiskModel
 from riskcore.risk.ranking import fit_risk_model
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.forest import forest_proba, with_flags
+from riskcore.tuning.supervised import teach_labels
 
-NAMES = ("rules", "forest", "balanced forest", "target forest")
+NAMES = ("rules", "forest", "balanced forest", "target forest", "linear model")
+TAUGHT = "taught matcher"  # one more where the matcher can learn
 _CERTAIN = 1e-3  # no witness is believed beyond this
+_LINEAR_STRENGTH = 0.1  # scikit-learn's C: metrics say much the same, and a weak fit carries over better
+_WILD = 5.0  # standard deviations beyond which a metric says no more
 
 
-Testify = Callable[[Part, np.ndarray], np.ndarray]  # a part and the matcher's answers -> log-odds, pairs x witnesses
+@dataclasses.dataclass(frozen=True, eq=False)
+class Question:
+    """Pairs to judge, and what the matcher says of them."""
+
+    part: Part
+    answers: np.ndarray
+
+    def take(self, rows: np.ndarray) -> Question:
+        metrics = dataclasses.replace(self.part.metrics, values=self.part.metrics.values[rows])
+        return Question(Part(self.part.examples.take(rows), metrics, self.part.rules), self.answers[rows])
 
 
 def log_odds(probability: np.ndarray) -> np.ndarray:
@@ -41,29 +59,69 @@ def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndar
     return dataclasses.replace(evidence.prior, mean=np.clip(mean, 0, 1))
 
 
-def hear(evidence: Evidence, rows: np.ndarray, answers: np.ndarray, config: RunConfig, trees: int) -> Testify:
-    """All witnesses, fitted on these validation pairs (`answers` are the matcher's, for all of them)."""
-    validation, source = evidence.validation, evidence.source
-    labels, fired = validation.labels[rows], validation.fired[rows]
-    prior = posterior_means(evidence, fired, labels, config.adapt.source_worth)
-    rules = fit_risk_model(prior, fired, answers[rows], labels, config.risk, config.seed).model
-    metrics = np.vstack([source.metrics.values, validation.metrics.values[rows]])
+def hear(evidence: Evidence, known: Question, questions: Sequence[Question], config: RunConfig) -> list[np.ndarray]:
+    """All witnesses but the taught matcher, fitted on `known` validation pairs: log-odds, pairs x witnesses."""
+    labels, source = known.part.labels, evidence.source
+    prior = posterior_means(evidence, known.part.fired, labels, config.adapt.source_worth)
+    rules = fit_risk_model(prior, known.part.fired, known.answers, labels, config.risk, config.seed).model
+    metrics = np.vstack([source.metrics.values, known.part.metrics.values])
     both = np.concatenate([source.labels, labels])
-    balance = len(source) / max(1, len(rows))
-    weights = np.concatenate([np.ones(len(source)), np.full(len(rows), max(1.0, balance))])
-    forests = [_forest(metrics, both, None, config, trees), _forest(metrics, both, weights, config, trees)]
-    forests.append(_forest(validation.metrics.values[rows], labels, None, config, trees))
+    balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
+    forests = [
+        _forest(metrics, both, None, config),
+        _forest(metrics, both, balance, config),
+        _forest(known.part.metrics.values, labels, None, config),
+    ]
+    linear = _Linear(metrics, both, balance)
 
-    def testify(part: Part, probability: np.ndarray) -> np.ndarray:
-        said = [rules.score(probability, part.fired, config=config.risk).mu]
-        said += [forest_proba(forest, part.metrics.values) for forest in forests]
-        return np.column_stack([log_odds(one) for one in said])
+    def testify(asked: Question) -> np.ndarray:
+        values = asked.part.metrics.values
+        said = [rules.score(asked.answers, asked.part.fired, config=config.risk).mu]
+        said += [forest_proba(forest, values) for forest in forests]
+        return log_odds(np.column_stack([*said, linear.proba(values)]))
 
-    return testify
+    return [testify(asked) for asked in questions]
+
+
+def hear_taught(
+    matcher: Matcher, known: Question, questions: Sequence[Question], config: RunConfig, should_stop: ShouldStop
+) -> list[np.ndarray]:
+    """The matcher's log-odds after being taught the labels of `known`; it is left as it was."""
+    before = matcher.snapshot()
+    teach_labels(matcher, known.part.examples, config, should_stop)
+    said = [log_odds(matcher.predict_proba(asked.part.examples)) for asked in questions]
+    matcher.restore(before)
+    return said
+
+
+class _Linear:
+    """Logistic regression on standardised metrics and missing flags; where there is one class only, sure of it."""
+
+    def __init__(self, metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> None:
+        self._only = float(labels[0]) if labels.min() == labels.max() else None
+        self._model = make_pipeline(
+            SimpleImputer(add_indicator=True, keep_empty_features=True),
+            StandardScaler(),
+            FunctionTransformer(_clipped),
+            LogisticRegression(C=_LINEAR_STRENGTH, max_iter=300),
+        )
+        if self._only is None:
+            self._model.fit(metrics, labels, logisticregression__sample_weight=weights / weights.mean())
+
+    def proba(self, metrics: np.ndarray) -> np.ndarray:
+        if self._only is not None or not len(metrics):
+            return np.full(len(metrics), self._only or 0.0)
+        answers: np.ndarray = self._model.predict_proba(metrics)[:, 1]
+        return answers
+
+
+def _clipped(standardised: np.ndarray) -> np.ndarray:
+    """One wild gap (a year typed as 19999) must not drown the rest."""
+    return np.clip(standardised, -_WILD, _WILD)
 
 
 def _forest(
-    metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, config: RunConfig, trees: int
+    metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, config: RunConfig
 ) -> RandomForestClassifier:
-    forest = RandomForestClassifier(n_estimators=trees, random_state=config.seed, n_jobs=-1)
+    forest = RandomForestClassifier(config.adapt.witness_trees, random_state=config.seed, n_jobs=-1)
     return forest.fit(with_flags(metrics), labels, sample_weight=weights)

@@ -1,0 +1,107 @@
+"""Witnesses: what they may know, and how near a target is."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from riskcore.config import MatcherConfig, RunConfig
+from riskcore.data.pairs import LabelledPairs
+from riskcore.data.workload import TargetTruth, Workload
+from riskcore.matchers import create
+from riskcore.tuning import beyond
+from riskcore.tuning.evidence import gather
+from riskcore.tuning.experiment import methods_of, run_experiment
+from riskcore.tuning.nearness import nearness
+from riskcore.tuning.witnesses import NAMES
+
+
+def evidence_and_matcher(workload: Workload, config: RunConfig):
+    evidence = gather(workload, config)
+    matcher = create(config.matcher, workload.attributes)
+    matcher.fit(evidence.source.examples, evidence.validation.examples, tune=config.tune, seed=config.seed)
+    return evidence, matcher
+
+
+def test_what_is_said_of_a_validation_pair_does_not_hang_on_its_label(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload, _ = shifted
+    evidence, matcher = evidence_and_matcher(workload, quick)
+    folds = beyond._folds(workload.validation.labels, 3, 0)
+    monkeypatch.setattr(beyond, "_folds", lambda *_: folds)
+    fold = folds[0][0]
+    labels = workload.validation.labels.copy()
+    labels[fold] = 1 - labels[fold]
+    validation = dataclasses.replace(workload.validation, labels=labels)
+    examples = dataclasses.replace(evidence.validation.examples, pairs=validation)
+    lied_to = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
+    said, of_lies = (
+        beyond._testimony(matcher, some, quick, (), lambda: False)["validation"] for some in (evidence, lied_to)
+    )
+    np.testing.assert_array_equal(said[fold], of_lies[fold])
+    assert not np.array_equal(said, of_lies)  # the other pairs' witnesses were taught the lies
+
+
+def test_testimony_has_a_column_for_each_witness_and_leaves_the_matcher(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig
+) -> None:
+    evidence, matcher = evidence_and_matcher(shifted[0], quick)
+    before = matcher.snapshot()
+    said = beyond._testimony(matcher, evidence, quick, (), lambda: False)
+    assert set(said) == {"validation", "target"}
+    assert said["validation"].shape == (len(evidence.validation), len(NAMES) + 1)
+    assert said["target"].shape == (len(evidence.target), len(NAMES) + 1)
+    assert all(np.isfinite(some).all() for some in said.values())
+    after = matcher.snapshot()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_the_matcher_stays_where_witnesses_only_mislead(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence, matcher = evidence_and_matcher(shifted[0], quick)
+    rng, width = np.random.default_rng(0), len(NAMES) + 1
+    sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
+    noise = {name: rng.normal(0, 6, (size, width)) for name, size in sizes.items()}
+    monkeypatch.setattr(beyond, "_testimony", lambda *_: noise)
+    sure = np.where(evidence.validation.labels == 1, 0.999, 0.001)
+    own = matcher.predict_proba
+    known = evidence.validation.examples
+    monkeypatch.setattr(matcher, "predict_proba", lambda some: sure if some is known else own(some))
+    result = beyond.go_beyond(matcher, evidence, quick)
+    assert "no better" in result.record["lacked"][0]
+    np.testing.assert_array_equal(result.probability, own(evidence.target.examples))
+
+
+def test_one_source_is_near_itself_and_far_from_another() -> None:
+    rng = np.random.default_rng(0)
+    here, there = rng.normal(size=(800, 6)), rng.normal(size=(800, 6))
+    here[rng.random(here.shape) < 0.1] = np.nan
+    there[rng.random(there.shape) < 0.1] = np.nan
+    assert nearness(here.astype(np.float32), there.astype(np.float32), 0) > 0.85
+    shifted = there + 2.0
+    assert nearness(here.astype(np.float32), shifted.astype(np.float32), 0) < 0.2
+    assert nearness(here[:3].astype(np.float32), there.astype(np.float32), 0) == 0.0
+
+
+def test_foreign_scores_go_through_a_default_run(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, tmp_path: Path
+) -> None:
+    workload, truth = shifted
+    parts = (workload.source, workload.validation, workload.target)
+    rng = np.random.default_rng(0)
+    ids = np.concatenate([part.ids for part in parts])
+    labels = np.concatenate([part.labels if isinstance(part, LabelledPairs) else truth.labels for part in parts])
+    guess = np.clip(0.7 * labels + 0.3 * rng.random(len(ids)), 0, 1)
+    path = tmp_path / "scores.csv"
+    pd.DataFrame({"id": ids, "probability": guess}).drop_duplicates("id").to_csv(path, index=False)
+    config = dataclasses.replace(quick, matcher=MatcherConfig(kind="external", scores=str(path)))
+    assert methods_of(config) == ["tradition", "risk", "risk+", "forest"]
+    results = run_experiment(workload, config)
+    np.testing.assert_array_equal(results["risk"].probability, results["tradition"].probability)
+    assert np.isfinite(results["risk+"].probability).all()
