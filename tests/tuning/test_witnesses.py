@@ -69,7 +69,7 @@ def test_the_matcher_stays_where_witnesses_only_mislead(
     sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
     noise = {name: rng.normal(0, 6, (size, width)) for name, size in sizes.items()}
     monkeypatch.setattr(beyond, "_testimony", lambda *_: noise)
-    sure = np.where(evidence.validation.labels == 1, 0.999, 0.001)
+    sure = np.where(evidence.validation.labels == 1, 1 - 1e-6, 1e-6)
     own = matcher.predict_proba
     known = evidence.validation.examples
     monkeypatch.setattr(matcher, "predict_proba", lambda some: sure if some is known else own(some))
