@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import verdicts
-from pages.parts.arrays import columns_of
+from pages.parts.arrays import pairs_in
 from pages.parts.audit_view import (
     Progress,
     as_csv,
@@ -124,7 +124,7 @@ with open_page("audit", "What reviewers decided. Verdicts are only ever added, w
     if view is not None:
         verdicts.ask_name()
         judged = judged_rows(view, verdicts.current(view.run.id))
-        done = progress(judged, len(columns_of(view.folder, view.method, view.iteration, "risk")[0]))
+        done = progress(judged, pairs_in(view.folder, view.method, view.iteration))
         show_progress(view, done)
         standing, log, export = st.tabs(["Verdicts", "Log", "Export"])
         with standing:

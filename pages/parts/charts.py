@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from pages.parts.palette import FLIPPED, INK, METHOD_COLOURS, NEUTRAL, RIGHT, RISKY, WRONG
+from pages.parts.palette import FLIPPED, INK, METHOD_COLOURS, NEUTRAL, RIGHT, RISKY, WRONG, method_colour
 
 HEIGHT = 250
 _LINE = {"point": {"size": 45, "filled": True}, "strokeWidth": 2.5}
@@ -57,8 +57,8 @@ def epochs_chart(epochs: Sequence[dict[str, Any]]) -> alt.Chart:
 
 def methods_chart(rows: pd.DataFrame) -> alt.Chart:
     """F1 of each method with its interval. Columns: method, f1, low, high."""
-    order = [method for method in METHOD_COLOURS if method in set(rows["method"])]
-    colour = alt.Color("method:N", legend=None, scale=_scale(order, [METHOD_COLOURS[m] for m in order]))
+    order = list(dict.fromkeys(rows["method"]))
+    colour = alt.Color("method:N", legend=None, scale=_scale(order, [method_colour(m) for m in order]))
     y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelFontSize=13, ticks=False, domain=False))
     base = alt.Chart(rows).encode(y=y)
     x = alt.X(
@@ -74,13 +74,13 @@ def methods_chart(rows: pd.DataFrame) -> alt.Chart:
 
 def precision_recall_chart(rows: pd.DataFrame) -> alt.Chart:
     """Precision against recall of each method. Columns: method, recall, precision."""
-    order = [method for method in METHOD_COLOURS if method in set(rows["method"])]
+    order = list(dict.fromkeys(rows["method"]))
     chart = alt.Chart(rows).mark_line(strokeWidth=2, interpolate="step-after")
     return _finished(
         chart.encode(
             x=alt.X("recall:Q", title="recall", axis=_percent_axis(), scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("precision:Q", title="precision", axis=_percent_axis(), scale=alt.Scale(domain=[0, 1])),
-            color=_legend("method", order, [METHOD_COLOURS[m] for m in order]),
+            color=_legend("method", order, [method_colour(m) for m in order]),
             strokeDash=alt.StrokeDash("method:N", sort=order, legend=None),
             tooltip=["method:N", alt.Tooltip("recall:Q", format=".1%"), alt.Tooltip("precision:Q", format=".1%")],
         ),

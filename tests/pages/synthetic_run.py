@@ -20,7 +20,9 @@ from riskcore.rules.firing import fire
 from riskcore.rules.rule import Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
+from riskcore.runs.comparison import compare_methods
 from riskcore.runs.files import write_json, write_parquet, write_text
+from riskcore.runs.rankings import first_look
 
 ATTRIBUTES = ("title", "authors", "year")
 KINDS = (("title", "jaccard"), ("title", "cosine"), ("authors", "elements"), ("year", "differs"), ("year", "gap"))
@@ -72,6 +74,8 @@ def write_run(
     ]
     write_json(folder.summary_file, rows)
     _write_results(folder, record.id, ids, labels, rows, truth, chance)
+    told = folder.results()["methods"]
+    write_json(folder.comparison_file, compare_methods(folder, told, first_look(folder, None), fired))
     store.claim(record.id)
     if state is not RunState.RUNNING:
         store.finish(
