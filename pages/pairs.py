@@ -7,7 +7,7 @@ import streamlit as st
 
 from pages.parts import verdicts
 from pages.parts.filters import filter_bar, page_asked
-from pages.parts.page import open_page
+from pages.parts.page import boundary, open_page
 from pages.parts.pair_card import explain, show_pair, show_reasons, voices_of
 from pages.parts.palette import VERDICTS
 from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns
@@ -156,17 +156,27 @@ def decide(run: str, pair: str, verdict: str, place: Place) -> None:
         st.query_params["page"] = str(place.next_page)
 
 
-with open_page("pairs", "The pairs most likely to be labelled wrong, each with the rules that say why."):
-    view = pick_view()
-    if view is not None:
-        verdicts.ask_name()
+@st.fragment
+def browse(view: View, query: PairQuery, with_card: bool) -> None:
+    """The queue or one pair's card. From pair to pair, and from page to page, only this is drawn again."""
+    with boundary("pairs"):
         pair = st.query_params.get("pair")
+        if (pair is not None) is not with_card:
+            st.rerun()  # the filters open and close with the change
         judged = verdicts.current(view.run.id)
-        texts = tuple(rule.text for rule in rules_of(view.folder).rules)
-        with st.expander("Filters", expanded=pair is None, icon=":material/filter_alt:"):
-            query = filter_bar(view, texts, view.folder.attributes())
         words = verdicts.as_words(judged)
         if pair is None:
             show_queue(view, query, page_of(view.folder, dataclasses.replace(query, page=page_asked()), words))
         else:
             show_card(view, pair, place_of(view.folder, query, page_asked(), pair, words), judged)
+
+
+with open_page("pairs", "The pairs most likely to be labelled wrong, each with the rules that say why."):
+    view = pick_view()
+    if view is not None:
+        verdicts.ask_name()
+        with_card = "pair" in st.query_params
+        texts = tuple(rule.text for rule in rules_of(view.folder).rules)
+        with st.expander("Filters", expanded=not with_card, icon=":material/filter_alt:"):
+            query = filter_bar(view, texts, view.folder.attributes())
+        browse(view, query, with_card)

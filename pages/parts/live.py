@@ -15,6 +15,7 @@ from pages.parts.charts import auroc_chart, epochs_chart, f1_chart, flips_chart,
 from pages.parts.estimate import STEP_WORDS, Sizes, Standing, standing, steps_of
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
+from pages.parts.page import boundary
 from pages.parts.palette import INK, MATCH, NEUTRAL
 from pages.parts.run_files import summary_of
 from pages.parts.run_picker import STATES, store
@@ -31,10 +32,11 @@ def show_run(run: str, key: str = "live") -> None:
 
     @st.fragment(run_every=TICK_SECONDS if ticking else None, key=f"{key} {run}")
     def tick() -> None:
-        record = store().get(run)
-        if ticking and record.state.over:
-            st.rerun()  # draws the whole page once more, without the timer
-        draw(record)
+        with boundary("run"):
+            record = store().get(run)
+            if ticking and record.state.over:
+                st.rerun()  # draws the whole page once more, without the timer
+            draw(record)
 
     _buttons(store().get(run), key)
     tick()
