@@ -81,7 +81,7 @@ def turn_page(key: str) -> None:
 
 def show_card(view: View, pair: str, place: Place, judged: dict) -> None:
     steps(place)
-    detail = detail_of(view.folder, pair, view.method, view.iteration)
+    detail = detail_of(view.folder, pair, view.method, view.iteration, place.row)
     explanation = explain(view, detail)
     voices = voices_of(view, detail, explanation)
     show_pair(detail, voices)

@@ -30,6 +30,7 @@ class Place:
     next_page: int | None = None
     number: int | None = None
     total: int = 0
+    row: int | None = None  # of the data; None where the pair is not on this page
 
     @property
     def words(self) -> str:
@@ -55,7 +56,7 @@ def place_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts
     elif here.page < here.pages:
         after, after_page = _edge(folder, query, here.page + 1, verdicts, 0), here.page + 1
     number = (here.page - 1) * query.page_size + at + 1
-    return Place(before, after, before_page, after_page, number, here.total)
+    return Place(before, after, before_page, after_page, number, here.total, int(here.rows["row"].iloc[at]))
 
 
 def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, str], at: int) -> str | None:
