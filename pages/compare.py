@@ -16,6 +16,7 @@ from pages.parts.comparison import (
     curves_table,
     scores_table,
 )
+from pages.parts.drawing import draw_chart
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
 from pages.parts.page import open_page
@@ -37,11 +38,10 @@ def show_methods(folder: RunFolder, found: dict[str, Any]) -> None:
     if folder.has_truth:
         left, right = st.columns([3, 2], gap="large")
         with left:
-            st.altair_chart(methods_chart(table), width="stretch", alt=f1_words(table))
+            draw_chart(methods_chart(table), f1_words(table))
             st.caption(f"F1 with its 95 % interval. {USES_TARGET}")
         with right:
-            chart = precision_recall_chart(curves_table(found))
-            st.altair_chart(chart, width="stretch", alt="precision by recall, per method")
+            draw_chart(precision_recall_chart(curves_table(found)), "precision by recall, per method")
             st.caption(f"Precision by recall. {USES_TARGET}")
     else:
         st.info(
@@ -189,8 +189,7 @@ def show_budget(folder: RunFolder, found: dict[str, Any]) -> None:
     st.subheader("Errors found per review", anchor=False, help=WORDS["budget"])
     left, right = st.columns([3, 2], gap="large")
     with left:
-        chart = budget_chart(budget_table(found))
-        st.altair_chart(chart, width="stretch", alt="errors found by pairs reviewed, by ranking")
+        draw_chart(budget_chart(budget_table(found)), "errors found by pairs reviewed, by ranking")
         st.caption(f"Reviewing {BASE}'s answers in the order of each ranking. {USES_TARGET}")
     with right:
         show_rankings(folder, found)

@@ -55,6 +55,12 @@ def budget_table(found: dict[str, Any]) -> pd.DataFrame:
 
 def change_table(folder: RunFolder, method: str, rows: Sequence[int]) -> pd.DataFrame:
     """Some pairs that a method labels otherwise than tradition: the flip, a value of both records, the id."""
+    return _changes(str(folder.path), method, tuple(rows), stamp(folder.final_file))
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def _changes(path: str, method: str, rows: tuple[int, ...], written: tuple[int, ...]) -> pd.DataFrame:
+    folder = RunFolder(path)
     attribute = folder.attributes()[0]
     names = ["pair_id", f"left_{attribute}", f"right_{attribute}"]
     records = take_rows(folder.pairs_file, rows, names).to_pandas()

@@ -12,6 +12,7 @@ import streamlit as st
 
 from pages.parts.callbacks import guarded
 from pages.parts.charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
+from pages.parts.drawing import draw_chart
 from pages.parts.estimate import STEP_WORDS, Sizes, Standing, standing, steps_of
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
@@ -28,17 +29,18 @@ MAX_EVENTS = 20_000
 
 def show_run(run: str, key: str = "live") -> None:
     """The live view of one run."""
-    ticking = not store().get(run).state.over
+    shown = store().get(run)
+    ticking, ready = not shown.state.over, RunFolder(shown.folder).ready
 
     @st.fragment(run_every=TICK_SECONDS if ticking else None, key=f"{key} {run}")
     def tick() -> None:
         with boundary("run"):
             record = store().get(run)
-            if ticking and record.state.over:
-                st.rerun()  # draws the whole page once more, without the timer
+            if ticking and (record.state.over or RunFolder(record.folder).ready != ready):
+                st.rerun()  # the whole page: without the timer, or with the ways to the pairs
             draw(record)
 
-    _buttons(store().get(run), key)
+    _buttons(shown, key)
     tick()
 
 
@@ -57,7 +59,7 @@ def draw(record: RunRecord) -> None:
                 draw_history(summary_of(folder, method), folder.has_truth)
     elif epochs:
         st.markdown("**Training on the source** · F1 on validation after each epoch")
-        st.altair_chart(epochs_chart(epochs), width="stretch", alt="F1 on validation by epoch")
+        draw_chart(epochs_chart(epochs), "F1 on validation by epoch")
 
 
 def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
@@ -77,7 +79,7 @@ def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
     for cell, (title, chart, used, help_text, words) in zip(cells, charts, strict=False):
         with cell:
             st.markdown(f"**{title}**", help=help_text)
-            st.altair_chart(chart, width="stretch", alt=words)
+            draw_chart(chart, words)
             st.caption(f"{words} Labels used: {used}.")
 
 

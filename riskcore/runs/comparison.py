@@ -32,7 +32,7 @@ from riskcore.runs.plain import plain
 from riskcore.runs.rankings import FirstLook, first_look
 
 BASE = "tradition"  # what every other method is compared with
-LISTED_PAIRS = 100
+LISTED_PAIRS = 50
 LISTED_RULES = 25
 _SCORES = ("f1", "precision", "recall", "tp", "fp", "fn", "tn", "f1_interval", "average_precision")
 _DIGITS = 5  # of a curve's points: more cannot be seen
