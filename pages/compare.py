@@ -137,6 +137,7 @@ def links_table(
     table: pd.DataFrame, key: str, targets: Sequence[tuple[str, dict[str, str]]], height: int, alt: str
 ) -> None:
     """A table whose rows lead to other screens."""
+    values = {name: st.column_config.TextColumn(width=165) for name in table if name.startswith(("left ", "right "))}
     st.dataframe(
         table,
         key=key,
@@ -144,7 +145,7 @@ def links_table(
         height=height,
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: remember_target(key, targets),
-        column_config={"credit": st.column_config.NumberColumn(format="%.1f", width="small")},
+        column_config={"credit": st.column_config.NumberColumn(format="%.1f", width=70), **values},
         alt=alt,
     )
 
@@ -161,8 +162,8 @@ def show_responsible(
 ) -> None:
     kinds = ("fixed", "broken") if with_truth else ("flipped",)
     with st.expander("Rules responsible", icon=":material/rule:", expanded=True):
-        for column, kind in zip(st.columns(len(kinds), gap="large"), kinds, strict=True):
-            with column:
+        for tab, kind in zip(st.tabs([f"For the {kind} pairs" for kind in kinds]), kinds, strict=True):
+            with tab:
                 show_credits(record, folder, method, kind, found)
         st.caption(
             "The credit for one pair is 1, divided among the rules that spoke for its new label by their weights in "
@@ -172,7 +173,6 @@ def show_responsible(
 
 
 def show_credits(record: RunRecord, folder: RunFolder, method: str, kind: str, found: dict[str, Any]) -> None:
-    st.markdown(f"**for the {kind} pairs**")
     listed = found[kind][:SHOWN_RULES]
     if not listed:
         st.caption("None.")
@@ -187,7 +187,7 @@ def show_budget(folder: RunFolder, found: dict[str, Any]) -> None:
     if not found["budgets"]:
         return
     st.subheader("Errors found per review", anchor=False, help=WORDS["budget"])
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([5, 4], gap="large")
     with left:
         draw_chart(budget_chart(budget_table(found)), "errors found by pairs reviewed, by ranking")
         st.caption(f"Reviewing {BASE}'s answers in the order of each ranking. {USES_TARGET}")
@@ -203,17 +203,18 @@ def show_rankings(folder: RunFolder, found: dict[str, Any]) -> None:
         {
             "ranking": curve["ranking"],
             "AUROC": areas.get(curve["ranking"]),
-            "reviews for 80 %": curve["needed"].get("0.8"),
-            "made from labels of": ", ".join(curve["labels_used"]) or "none",
+            "reviews": curve["needed"].get("0.8"),
+            "labels used": ", ".join(curve["labels_used"]) or "none",
         }
         for curve in found["budgets"]
     ]
     columns = {
         "AUROC": st.column_config.NumberColumn(format="%.3f", help=WORDS["auroc"]),
-        "reviews for 80 %": st.column_config.NumberColumn(help="Pairs to review until 80 % of the errors are found."),
+        "reviews": st.column_config.NumberColumn(help="Pairs to review until 80 % of the errors are found."),
+        "labels used": st.column_config.TextColumn(help="By the ranking itself; counting its hits needs the target's."),
     }
     st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns)
-    st.caption(f"{WORDS['auroc']} {USES_TARGET}")
+    st.caption(f"{WORDS['auroc']} Reviews: until 80 % of the errors are found. {USES_TARGET}")
 
 
 def show_runs(current: RunRecord) -> None:

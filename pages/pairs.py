@@ -38,6 +38,7 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, ids),
         column_config=score_columns(view.folder.attributes()),
+        placeholder="–",
         alt=f"{len(ids)} pairs, riskiest first, with label, flip and the values of both records",
     )
     if page.pages > 1:

@@ -48,6 +48,7 @@ def show_ledger(view: View, ledger: pd.DataFrame) -> None:
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, numbers),
         column_config=ledger_columns(view.folder.has_truth),
+        placeholder="–",
         alt="rules with support, purity, weight and conflicts",
     )
     st.caption(
@@ -62,6 +63,7 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
         {
             "rule": [short(text.rpartition(" -> ")[0], 200) for text in rows["text"]],
             "says": [signs[outcome] for outcome in rows["outcome"]],
+            **({"what if": [chosen.state_of(int(rule)) for rule in rows["rule"]]} if chosen else {}),
             "weight": rows["weight"].to_numpy(),
             "fired": rows["target_fired"].to_numpy(),
             "conflicts": rows["conflicts"].to_numpy(),
@@ -69,7 +71,6 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
             "validation": 100 * rows["validation_purity"].to_numpy(),
             "target": 100 * rows["target_purity"].to_numpy(),
             "support": rows["source_support"].to_numpy(),
-            "state": [chosen.state_of(int(rule)) for rule in rows["rule"]],
         }
     )
 
@@ -77,7 +78,7 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
 def ledger_columns(has_truth: bool) -> dict:
     numbers = st.column_config.NumberColumn
     return {
-        "rule": st.column_config.TextColumn(width=330),
+        "rule": st.column_config.TextColumn(width=300),
         "weight": numbers(format="%.2f", help=WORDS["weight"]),
         "fired": numbers(help="Target pairs it fires on."),
         "conflicts": numbers(help=WORDS["conflicts"]),
@@ -155,7 +156,9 @@ def show_some(view: View, pages: list[PairPage]) -> None:
     rows = pd.concat([page.rows for page in pages if len(page.rows)], ignore_index=True)
     rows = rows.sort_values("risk", ascending=False, kind="stable", ignore_index=True).head(SHOWN_PAIRS)
     table = queue_table(rows, view.folder.attributes()).drop(columns="verdict")
-    st.dataframe(table, hide_index=True, height=300, column_config=score_columns(view.folder.attributes()))
+    st.dataframe(
+        table, hide_index=True, height=300, column_config=score_columns(view.folder.attributes()), placeholder="–"
+    )
     st.caption(f"The {len(rows)} riskiest of {total:,}.")
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from pages.parts.palette import FLIPPED, INK, METHOD_COLOURS, NEUTRAL, RIGHT, RISKY, WRONG, method_colour
+from pages.parts.palette import FLIPPED, INK, NEUTRAL, RANKING_COLOURS, RIGHT, RISKY, WRONG, method_colour
 
 HEIGHT = 250
 _LINE = {"point": {"size": 45, "filled": True}, "strokeWidth": 2.5}
@@ -69,7 +69,7 @@ def methods_chart(rows: pd.DataFrame) -> alt.Chart:
     interval = interval.encode(x=alt.X("low:Q"), tooltip=tip)
     point = base.mark_point(filled=True, size=140, opacity=1).encode(x=x, color=colour, tooltip=tip)
     words = base.mark_text(dy=-14, fontSize=12, color=NEUTRAL).encode(x=x, text=alt.Text("f1:Q", format=".1%"))
-    return _finished(interval + point + words, height=46 * max(len(rows), 1) + 40)
+    return _finished(interval + point + words, height=48 * max(len(rows), 1) + 70)
 
 
 def precision_recall_chart(rows: pd.DataFrame) -> alt.Chart:
@@ -91,7 +91,7 @@ def precision_recall_chart(rows: pd.DataFrame) -> alt.Chart:
 def budget_chart(rows: pd.DataFrame) -> alt.Chart:
     """Errors found by reviews made, one line per ranking. Columns: ranking, reviewed, found."""
     order = list(dict.fromkeys(rows["ranking"]))
-    colours = [RISKY.colour if name.startswith("risk") else tone for name, tone in zip(order, _tones(), strict=False)]
+    colours = [RANKING_COLOURS.get(name, NEUTRAL) for name in order]
     return _finished(
         alt.Chart(rows)
         .mark_line(strokeWidth=2.5)
@@ -104,10 +104,6 @@ def budget_chart(rows: pd.DataFrame) -> alt.Chart:
         ),
         height=300,
     )
-
-
-def _tones() -> list[str]:
-    return [INK, NEUTRAL, *METHOD_COLOURS.values()]
 
 
 def _has(history: pd.DataFrame, column: str) -> bool:
@@ -174,7 +170,7 @@ def _padded() -> alt.Scale:
 
 
 def _legend(field: str, order: list[str], colours: list[str], symbol: str = "stroke") -> alt.Color:
-    legend = alt.Legend(orient="top", title=None, symbolType=symbol, labelLimit=260, columns=4, offset=4)
+    legend = alt.Legend(orient="top", title=None, symbolType=symbol, labelLimit=260, columns=5, offset=4, padding=0)
     return alt.Color(f"{field}:N", sort=order, legend=legend, scale=_scale(order, colours))
 
 

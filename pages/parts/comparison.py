@@ -81,4 +81,4 @@ def _changes(path: str, method: str, rows: tuple[int, ...], written: tuple[int, 
 def credit_table(folder: RunFolder, credits_: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """Rules with their credit."""
     texts = [rule.text for rule in rules_of(folder).rules]
-    return pd.DataFrame({"credit": one["credit"], "rule": short(texts[one["rule"]], RULE_CHARS)} for one in credits_)
+    return pd.DataFrame({"rule": short(texts[one["rule"]], RULE_CHARS), "credit": one["credit"]} for one in credits_)

@@ -52,8 +52,10 @@ def draw(record: RunRecord) -> None:
     _state(record, stand)
     _steps(record, stand)
     epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
-    methods = [m for m in ("risk", "risk+") if len(summary_of(folder, m))]
-    if methods:
+    methods = [method for method in folder.methods() if len(summary_of(folder, method))]
+    if len(methods) == 1:
+        draw_history(summary_of(folder, methods[0]), folder.has_truth)
+    elif methods:
         for tab, method in zip(st.tabs(methods), methods, strict=True):
             with tab:
                 draw_history(summary_of(folder, method), folder.has_truth)

@@ -45,6 +45,14 @@ METHOD_COLOURS = {
     "self-training": "#b565a7",
     "forest": "#5f9e57",
 }
+RANKING_COLOURS = {
+    "risk": RISKY.colour,
+    "confidence": INK,
+    "static rules": "#b07d4f",
+    "trust score": "#5f9e57",
+    "uncertainty": "#b565a7",
+    "random order": NEUTRAL,
+}
 METHOD_WORDS = {
     "tradition": "the matcher as trained on the source, before any adaptation",
     "risk": "the matcher fine-tuned on the target by risk, as published",

@@ -91,7 +91,7 @@ def score_columns(attributes: Sequence[str] = ()) -> dict[str, Any]:
         ),
         "probability": st.column_config.NumberColumn(format="%.2f", width="small", help=WORDS["probability"]),
         "label": st.column_config.TextColumn(width=88, help=WORDS["match"]),
-        "flip": st.column_config.TextColumn(width=88, help=WORDS["flipped"]),
+        "flip": st.column_config.TextColumn(width=112, help=WORDS["flipped"]),
         "verdict": st.column_config.TextColumn(width=88, help=WORDS["verdict"]),
         **{f"{side} {name}": value for name in attributes for side in ("left", "right")},
     }
