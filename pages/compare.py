@@ -1,7 +1,6 @@
 """Methods side by side, what each fixed and broke, which rules did it, and what reviewing finds."""
 
 import statistics
-from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
@@ -18,10 +17,9 @@ from pages.parts.comparison import (
 )
 from pages.parts.drawing import draw_chart
 from pages.parts.glossary import WORDS
-from pages.parts.navigation import SCREENS
+from pages.parts.link_table import follow, link_table
 from pages.parts.page import open_page
 from pages.parts.palette import method_words
-from pages.parts.queue import chosen_row
 from pages.parts.run_picker import not_ready, pick_run, run_words, store
 from pages.parts.text import percent, plural, short
 from riskcore.runs import RunFolder, RunRecord, RunState
@@ -29,7 +27,6 @@ from riskcore.runs.comparison import BASE
 
 SHOWN_RULES = 12
 USES_TARGET = "Labels used: target, for scoring only."
-_GO_TO = "go to"
 
 
 def show_methods(folder: RunFolder, found: dict[str, Any]) -> None:
@@ -123,7 +120,8 @@ def show_rows(record: RunRecord, folder: RunFolder, method: str, change: dict[st
         return
     table = change_table(folder, method, rows)
     targets = [("pairs", {"run": record.id, "pair": pair, **shown_as(folder, method)}) for pair in table["pair"]]
-    links_table(table, f"{kind} {record.id} {method}", targets, min(35 * (len(rows) + 1) + 3, 300), title)
+    values = {name: st.column_config.TextColumn(width=165) for name in table if name.startswith(("left ", "right "))}
+    link_table(table, f"{kind} {record.id} {method}", targets, values, title)
     some = "" if len(rows) == change[kind] else f"The {len(rows)} whose probability moved furthest. "
     st.caption(f"{some}Select one to open its card.")
 
@@ -131,30 +129,6 @@ def show_rows(record: RunRecord, folder: RunFolder, method: str, change: dict[st
 def shown_as(folder: RunFolder, method: str) -> dict[str, str]:
     """The card shows the method itself where it has iterations, else the run's first that does."""
     return {"method": method} if method in folder.methods() else {}
-
-
-def links_table(
-    table: pd.DataFrame, key: str, targets: Sequence[tuple[str, dict[str, str]]], height: int, alt: str
-) -> None:
-    """A table whose rows lead to other screens."""
-    values = {name: st.column_config.TextColumn(width=165) for name in table if name.startswith(("left ", "right "))}
-    st.dataframe(
-        table,
-        key=key,
-        hide_index=True,
-        height=height,
-        selection_mode=["single-row", "single-cell"],
-        on_select=lambda: remember_target(key, targets),
-        column_config={"credit": st.column_config.NumberColumn(format="%.1f", width=70), **values},
-        alt=alt,
-    )
-
-
-def remember_target(key: str, targets: Sequence[tuple[str, dict[str, str]]]) -> None:
-    """A callback cannot leave the page: the page does, as soon as it begins."""
-    row = chosen_row(st.session_state[key])
-    if row is not None and row < len(targets):
-        st.session_state[_GO_TO] = targets[row]
 
 
 def show_responsible(
@@ -179,8 +153,9 @@ def show_credits(record: RunRecord, folder: RunFolder, method: str, kind: str, f
         return
     view = {"run": record.id, "method": method, "iteration": str(found["iteration"])}
     targets = [("rules", {**view, "one": str(one["rule"])}) for one in listed]
-    height = min(35 * (len(listed) + 1) + 3, 300)
-    links_table(credit_table(folder, listed), f"rules {kind} {record.id} {method}", targets, height, f"rules, {kind}")
+    columns = {"credit": st.column_config.NumberColumn(format="%.1f", width=70)}
+    table, words = credit_table(folder, listed), f"rules behind the {kind} pairs, with their credit"
+    link_table(table, f"rules {kind} {record.id} {method}", targets, columns, words)
 
 
 def show_budget(folder: RunFolder, found: dict[str, Any]) -> None:
@@ -252,9 +227,7 @@ def spread_words(rows: pd.DataFrame) -> str:
 
 
 with open_page("compare", "The adapted matcher against the traditional one and its rivals, pair by pair."):
-    if _GO_TO in st.session_state:
-        screen, where = st.session_state.pop(_GO_TO)
-        st.switch_page(SCREENS[screen].path, query_params=where)
+    follow()
     record = pick_run()
     if record is not None:
         folder = RunFolder(record.folder)

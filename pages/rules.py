@@ -7,6 +7,7 @@ import streamlit as st
 
 from pages.parts import what_if
 from pages.parts.glossary import WORDS
+from pages.parts.link_table import follow, link_table
 from pages.parts.navigation import SCREENS
 from pages.parts.page import open_page
 from pages.parts.palette import MATCH, UNMATCH
@@ -106,9 +107,9 @@ def show_rule(view: View, ledger: pd.DataFrame, rule: int) -> None:
     columns[0].metric("Weight", number(row["weight"]), help=WORDS["weight"])
     columns[1].metric("Fires on the target", f"{int(row['target_fired']):,}", help="Pairs.")
     columns[2].metric("Conflicts", f"{int(row['conflicts']):,}", help=WORDS["conflicts"])
-    columns[3].metric("Purity, source", percent(row["source_purity"]), help="Labels used: source.")
-    columns[4].metric("Purity, validation", percent(row["validation_purity"]), help="Labels used: validation.")
-    columns[5].metric("Purity, target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
+    columns[3].metric("Right on the source", percent(row["source_purity"]), help="Labels used: source.")
+    columns[4].metric("Right on validation", percent(row["validation_purity"]), help="Labels used: validation.")
+    columns[5].metric("Right on the target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
     decide_bar(view, rule)
     show_its_pairs(view, rule, row["outcome"])
 
@@ -136,9 +137,10 @@ def show_its_pairs(view: View, rule: int, outcome: str) -> None:
     if view.folder.has_truth:
         both = [PairQuery(**base, label=own, wrong=True), PairQuery(**base, label=1 - own, wrong=False)]
         tabs["Where it was wrong"] = both
-    for tab, queries in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
+    for tab, (title, queries) in zip(st.tabs(list(tabs)), tabs.items(), strict=True):
         with tab:
-            show_some(view, [page_of(view.folder, query, {}) for query in queries])
+            key = f"{title} {view.run.id} {view.method} {view.iteration} {rule}"
+            show_some(view, rule, [page_of(view.folder, query, {}) for query in queries], key)
     st.page_link(
         SCREENS["pairs"].path,
         label="Browse all its pairs",
@@ -147,7 +149,7 @@ def show_its_pairs(view: View, rule: int, outcome: str) -> None:
     )
 
 
-def show_some(view: View, pages: list[PairPage]) -> None:
+def show_some(view: View, rule: int, pages: list[PairPage], key: str) -> None:
     """The riskiest pairs of one or two queries."""
     total = sum(page.total for page in pages)
     if not total:
@@ -156,10 +158,10 @@ def show_some(view: View, pages: list[PairPage]) -> None:
     rows = pd.concat([page.rows for page in pages if len(page.rows)], ignore_index=True)
     rows = rows.sort_values("risk", ascending=False, kind="stable", ignore_index=True).head(SHOWN_PAIRS)
     table = queue_table(rows, view.folder.attributes()).drop(columns="verdict")
-    st.dataframe(
-        table, hide_index=True, height=300, column_config=score_columns(view.folder.attributes()), placeholder="–"
-    )
-    st.caption(f"The {len(rows)} riskiest of {total:,}.")
+    targets = [("pairs", {**view.link, "rule": str(rule), "pair": pair}) for pair in table["pair"]]
+    link_table(table, key, targets, score_columns(view.folder.attributes()), "pairs the rule fires on, riskiest first")
+    which = f"The {len(rows)} riskiest of {total:,}" if len(rows) < total else plural(total, "pair")
+    st.caption(f"{which}. Select one to open its card.")
 
 
 def show_outcome(view: View) -> None:
@@ -195,6 +197,7 @@ def rule_asked(rules: int) -> int | None:
 
 
 with open_page("rules", "What the rules say, how often they were right, and how loudly they are heard."):
+    follow()
     view = pick_view()
     if view is not None:
         ledger = ledger_of(view.folder, view.method, view.iteration)

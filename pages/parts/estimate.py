@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from riskcore.config import RunConfig
+from riskcore.config import METHODS, RunConfig
 from riskcore.runs import Event, RunRecord, RunState
 
 STEP_WORDS = {
@@ -16,6 +16,7 @@ STEP_WORDS = {
     "risk+": "Fine-tune by risk and more evidence",
     "transfer": "Train for transfer",
     "supervised": "Fine-tune on validation labels",
+    "self-training": "Train on its own surest answers",
     "forest": "Train the forest",
     "report": "Write the results",
 }
@@ -45,8 +46,7 @@ class Standing:
 
 def steps_of(config: RunConfig) -> tuple[str, ...]:
     """The steps of a run, in order."""
-    order = ("tradition", "risk", "risk+", "transfer", "supervised", "forest")
-    methods = [method for method in order if method in config.methods or method == "tradition"]
+    methods = [method for method in METHODS if method in config.methods or method == "tradition"]
     return ("data", "evidence", *methods, "report")
 
 
@@ -68,7 +68,13 @@ def step_seconds(config: RunConfig, sizes: Sizes) -> dict[str, float]:
         "forest": 2.0 + everything / 6000,
         "report": 2.0 + target / 20_000,
     }
-    return {step: costs[step] for step in steps_of(config)}
+    unknown = config.tune.epochs * (source + target) / speed + look  # a method that is new here trains, as most do
+    return {step: costs.get(step, unknown) for step in steps_of(config)}
+
+
+def step_words(step: str) -> str:
+    """What a step does; a method that is new here goes by its name."""
+    return STEP_WORDS.get(step, f"Run {step}")
 
 
 def estimate_seconds(config: RunConfig, sizes: Sizes, past: Iterable[tuple[float, float]] = ()) -> float:
@@ -114,7 +120,5 @@ def within_step(record: RunRecord, events: Sequence[Event], step: str | None) ->
     if step in ("risk", "risk+"):
         told = sum(e.kind == "iteration_end" and e.record.get("method") == step for e in events)
         return min(told / (record.config.adapt.iterations + 1), 1.0)
-    if step in ("tradition", "transfer", "supervised"):
-        told = sum(e.kind == "epoch_end" and e.record.get("phase") == step for e in events)
-        return min(told / max(record.config.tune.epochs, 1), 1.0)
-    return 0.0
+    told = sum(e.kind == "epoch_end" and e.record.get("phase") == step for e in events)
+    return min(told / max(record.config.tune.epochs, 1), 1.0)

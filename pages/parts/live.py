@@ -13,7 +13,7 @@ import streamlit as st
 from pages.parts.callbacks import guarded
 from pages.parts.charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
 from pages.parts.drawing import draw_chart
-from pages.parts.estimate import STEP_WORDS, Sizes, Standing, standing, steps_of
+from pages.parts.estimate import Sizes, Standing, standing, step_words, steps_of
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
 from pages.parts.page import boundary
@@ -117,7 +117,7 @@ def _state(record: RunRecord, stand: Standing) -> None:
     if record.state is RunState.RUNNING:
         left = "estimating the time left …" if stand.left is None else f"about **{duration(stand.left)}** left"
         row.markdown(left, width="content")
-        st.progress(stand.share, text=STEP_WORDS.get(stand.current or "", "Starting"))
+        st.progress(stand.share, text=step_words(stand.current) if stand.current else "Starting")
     elif record.state is RunState.WAITING:
         st.progress(0.0, text="Waiting for its worker to load")
     elif record.state is RunState.LOST:
@@ -138,7 +138,7 @@ def _steps(record: RunRecord, stand: Standing) -> None:
         done, current = step in stand.done, step == stand.current and not record.state.over
         sign, tone = ("✓", MATCH.colour) if done else ("▶", INK) if current else ("○", NEUTRAL)
         weight = "600" if current else "400"
-        words = html.escape(STEP_WORDS[step])
+        words = html.escape(step_words(step))
         parts.append(
             f'<span style="white-space:nowrap;font-weight:{weight}"><b style="color:{tone}">{sign}</b> {words}</span>'
         )
