@@ -13,11 +13,11 @@ from pages.parts.glossary import WORDS
 from pages.parts.palette import FLIPPED, VERDICTS, of_label
 from pages.parts.run_files import page_of
 from pages.parts.text import short
+from riskcore.audit.export import csv_text
 from riskcore.runs import PairQuery, RunFolder, query_pairs
 
 CELL_CHARS = 160  # of a value in the table; the card shows it whole
 DOWNLOAD_PAIRS = 10_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -111,11 +111,4 @@ def _flip(changed: bool, flips: int) -> str:
 def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:
     """The head of the queue as csv; cells that a spreadsheet would run are escaped."""
     rows = query_pairs(folder, dataclasses.replace(query, page=1, page_size=DOWNLOAD_PAIRS), verdicts).rows
-    text = rows.select_dtypes(include=["object", "str"]).columns
-    for column in text:
-        rows[column] = [_safe(value) for value in rows[column]]
-    return rows.to_csv(index=False).encode("utf-8")
-
-
-def _safe(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return csv_text(rows).encode("utf-8")
