@@ -205,7 +205,7 @@ def show_runs(current: RunRecord) -> None:
     rows = [run_row(names[run]) for run in chosen]
     if not rows:
         return
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    st.dataframe(pd.DataFrame(rows), hide_index=True, placeholder="–")
     spread = spread_words(pd.DataFrame(rows))
     st.caption(f"F1 in %, on the target where it has labels. {spread} {USES_TARGET}")
 

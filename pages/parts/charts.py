@@ -169,8 +169,10 @@ def _padded() -> alt.Scale:
     return alt.Scale(nice=False, padding=14)
 
 
-def _legend(field: str, order: list[str], colours: list[str], symbol: str = "stroke") -> alt.Color:
-    legend = alt.Legend(orient="top", title=None, symbolType=symbol, labelLimit=260, columns=5, offset=4, padding=0)
+def _legend(field: str, order: list[str], colours: list[str], symbol: str = "stroke", columns: int = 3) -> alt.Color:
+    legend = alt.Legend(
+        orient="top", title=None, symbolType=symbol, labelLimit=260, columns=columns, offset=4, padding=0
+    )
     return alt.Color(f"{field}:N", sort=order, legend=legend, scale=_scale(order, colours))
 
 

@@ -19,7 +19,7 @@ from pages.parts.navigation import SCREENS
 from pages.parts.page import boundary
 from pages.parts.palette import INK, MATCH, NEUTRAL
 from pages.parts.run_files import summary_of
-from pages.parts.run_picker import STATES, store
+from pages.parts.run_picker import STATES, kept_iteration, store
 from pages.parts.text import duration, number, percent, plural
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
 
@@ -53,23 +53,22 @@ def draw(record: RunRecord) -> None:
     _steps(record, stand)
     epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
     methods = [method for method in folder.methods() if len(summary_of(folder, method))]
-    if len(methods) == 1:
-        draw_history(summary_of(folder, methods[0]), folder.has_truth)
-    elif methods:
-        for tab, method in zip(st.tabs(methods), methods, strict=True):
-            with tab:
-                draw_history(summary_of(folder, method), folder.has_truth)
+    if methods:
+        places = st.tabs(methods) if len(methods) > 1 else [st.container()]
+        for place, method in zip(places, methods, strict=True):
+            with place:
+                draw_history(summary_of(folder, method), folder.has_truth, kept_iteration(folder, method))
     elif epochs:
         st.markdown("**Training on the source** · F1 on validation after each epoch")
         draw_chart(epochs_chart(epochs), "F1 on validation by epoch")
 
 
-def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
-    """Four charts that grow by iteration, each saying which labels it used."""
+def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> None:
+    """Four charts that grow by iteration, each saying which labels it used; `kept` is known once the run is done."""
     scored = "validation and target (scoring only)" if has_truth else "validation"
     seen = "target, for scoring only" if has_truth else "none"
     charts = [
-        ("F1", f1_chart(history), scored, WORDS["f1"], _f1_words(history)),
+        ("F1", f1_chart(history), scored, WORDS["f1"], _f1_words(history, kept)),
         ("Mean risk", mean_risk_chart(history), "none of the target's", WORDS["risk"], _risk_words(history)),
         ("Labels flipped", flips_chart(history), seen, WORDS["flipped"], _flip_words(history)),
     ]
@@ -85,12 +84,12 @@ def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
             st.caption(f"{words} Labels used: {used}.")
 
 
-def _f1_words(history: pd.DataFrame) -> str:
+def _f1_words(history: pd.DataFrame, kept: int | None) -> str:
     first, last = history.iloc[0], history.iloc[-1]
     words = f"Validation: {percent(first['validation_f1'])} before, {percent(last['validation_f1'])} now."
     if pd.notna(last["f1"]):
         words += f" Target: {percent(first['f1'])} before, {percent(last['f1'])} now."
-    return words
+    return words if kept is None else f"{words} Kept: iteration {kept}."
 
 
 def _risk_words(history: pd.DataFrame) -> str:
