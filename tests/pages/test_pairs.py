@@ -163,3 +163,9 @@ def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):
     text = words(screen("pairs", run=done.id, pair=first_pairs(done)[0]))
     assert "met something it did not expect" in text
     assert "The matcher says" in text
+
+
+def test_an_address_is_left_as_it_came(screen, done):
+    """Every change of it is one more step for the browser's back button."""
+    app = screen("pairs", run=done.id, method="risk", iteration="2")
+    assert dict(app.query_params) == {"run": done.id, "method": "risk", "iteration": "2"}
