@@ -19,7 +19,7 @@ from pages.parts.audit_view import (
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
 from pages.parts.page import open_page
-from pages.parts.queue import chosen_row, score_columns
+from pages.parts.queue import chosen_row, score_columns, table_height
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import percent, plural
 
@@ -54,7 +54,7 @@ def show_standing(view: View, rows: pd.DataFrame) -> None:
         table,
         key=f"standing {view.run.id}",
         hide_index=True,
-        height=min(35 * (len(table) + 1) + 3, 420),
+        height=table_height(len(table), 420),
         selection_mode="single-row",
         on_select="rerun",
         column_config={**score_columns(), "note": st.column_config.TextColumn(width=220)},

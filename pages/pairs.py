@@ -10,7 +10,7 @@ from pages.parts.filters import filter_bar, page_asked
 from pages.parts.page import boundary, open_page
 from pages.parts.pair_card import explain, show_pair, show_reasons, voices_of
 from pages.parts.palette import VERDICTS
-from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns
+from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns, table_height
 from pages.parts.run_files import detail_of, page_of, rules_of
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import literal, plural
@@ -34,7 +34,7 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
         queue_table(page.rows, view.folder.attributes()),
         key=key,
         hide_index=True,
-        height=min(35 * (len(ids) + 1) + 3, 620),
+        height=table_height(len(ids), 620),
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, ids),
         column_config=score_columns(view.folder.attributes()),

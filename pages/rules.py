@@ -11,7 +11,7 @@ from pages.parts.link_table import follow, link_table
 from pages.parts.navigation import SCREENS
 from pages.parts.page import open_page
 from pages.parts.palette import MATCH, UNMATCH
-from pages.parts.queue import chosen_row, queue_table, score_columns
+from pages.parts.queue import chosen_row, queue_table, score_columns, table_height
 from pages.parts.rule_view import Voice, voices_html
 from pages.parts.run_files import ledger_of, page_of, rules_of
 from pages.parts.run_picker import View, pick_view
@@ -45,7 +45,7 @@ def show_ledger(view: View, ledger: pd.DataFrame) -> None:
         ledger_table(rows, chosen),
         key=key,
         hide_index=True,
-        height=min(35 * (len(rows) + 1) + 3, 420),
+        height=table_height(len(rows), 420),
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, numbers),
         column_config=ledger_columns(view.folder.has_truth),

@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.navigation import SCREENS
-from pages.parts.queue import chosen_row
+from pages.parts.queue import chosen_row, table_height
 
 Target = tuple[str, dict[str, str]]  # a screen, and the address there
 _GO_TO = "go to"
@@ -30,7 +30,7 @@ def link_table(
         table,
         key=key,
         hide_index=True,
-        height=min(35 * (len(table) + 1) + 3, most),
+        height=table_height(len(table), most),
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: remember(key, targets),
         column_config=columns,

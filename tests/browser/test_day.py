@@ -172,7 +172,8 @@ def test_every_screen_fits_its_window(browser, address, sample, width, dark):
         assert page.locator("[data-testid=stException]").count() == 0
         over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over <= 0, f"{name} is wider than {width} pixels"
-        if name in ("data_sets", "fine_tuning", "rules", "theory") and not dark:
+        if KEEP and name in ("data_sets", "fine_tuning", "rules", "theory") and not dark:
+            visit(page, f"{address}/{name}?run={sample.id}")
             keep(page, name)
     if dark:
         visit(page, f"{address}/pairs?run={sample.id}&pair={top_pairs(sample)[0]}")
