@@ -4,7 +4,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts import verdicts
-from pages.parts.arrays import columns_of
+from pages.parts.arrays import pairs_in
 from pages.parts.audit_view import (
     Progress,
     as_csv,
@@ -19,7 +19,7 @@ from pages.parts.audit_view import (
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
 from pages.parts.page import open_page
-from pages.parts.queue import chosen_row, score_columns
+from pages.parts.queue import chosen_row, score_columns, table_height
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import percent, plural
 
@@ -54,7 +54,7 @@ def show_standing(view: View, rows: pd.DataFrame) -> None:
         table,
         key=f"standing {view.run.id}",
         hide_index=True,
-        height=min(35 * (len(table) + 1) + 3, 420),
+        height=table_height(len(table), 420),
         selection_mode="single-row",
         on_select="rerun",
         column_config={**score_columns(), "note": st.column_config.TextColumn(width=220)},
@@ -124,7 +124,7 @@ with open_page("audit", "What reviewers decided. Verdicts are only ever added, w
     if view is not None:
         verdicts.ask_name()
         judged = judged_rows(view, verdicts.current(view.run.id))
-        done = progress(judged, len(columns_of(view.folder, view.method, view.iteration, "risk")[0]))
+        done = progress(judged, pairs_in(view.folder, view.method, view.iteration))
         show_progress(view, done)
         standing, log, export = st.tabs(["Verdicts", "Log", "Export"])
         with standing:

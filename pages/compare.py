@@ -1,42 +1,44 @@
 """Methods side by side, what each fixed and broke, which rules did it, and what reviewing finds."""
 
 import statistics
-from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.parts.charts import budget_chart, methods_chart, precision_recall_chart
-from pages.parts.comparison import budgets, change, labels_by, responsible, scored
+from pages.parts.comparison import (
+    budget_table,
+    change_table,
+    comparison_of,
+    credit_table,
+    curves_table,
+    scores_table,
+)
+from pages.parts.drawing import draw_chart
 from pages.parts.glossary import WORDS
-from pages.parts.navigation import SCREENS
+from pages.parts.link_table import follow, link_table
 from pages.parts.page import open_page
-from pages.parts.palette import METHOD_WORDS, of_label
-from pages.parts.queue import chosen_row
-from pages.parts.run_files import rules_of
+from pages.parts.palette import method_words
 from pages.parts.run_picker import not_ready, pick_run, run_words, store
 from pages.parts.text import percent, plural, short
 from riskcore.runs import RunFolder, RunRecord, RunState
-from riskcore.runs.parquet import take_rows
+from riskcore.runs.comparison import BASE
 
-SHOWN_PAIRS = 100
 SHOWN_RULES = 12
 USES_TARGET = "Labels used: target, for scoring only."
 
 
-def show_methods(folder: RunFolder) -> None:
-    found = scored(folder)
-    st.subheader("Methods", anchor=False, help=" ".join(f"**{k}**: {v}." for k, v in METHOD_WORDS.items()))
+def show_methods(folder: RunFolder, found: dict[str, Any]) -> None:
+    table = scores_table(found)
+    st.subheader("Methods", anchor=False, help=method_words(found["methods"]))
     if folder.has_truth:
         left, right = st.columns([3, 2], gap="large")
         with left:
-            st.altair_chart(methods_chart(found.table), width="stretch", alt=method_words(found.table))
+            draw_chart(methods_chart(table), f1_words(table))
             st.caption(f"F1 with its 95 % interval. {USES_TARGET}")
         with right:
-            st.altair_chart(
-                precision_recall_chart(found.curves), width="stretch", alt="precision by recall, per method"
-            )
+            draw_chart(precision_recall_chart(curves_table(found)), "precision by recall, per method")
             st.caption(f"Precision by recall. {USES_TARGET}")
     else:
         st.info(
@@ -44,10 +46,10 @@ def show_methods(folder: RunFolder) -> None:
             "differs from tradition. Verdicts on the Audit screen are the way to know more.",
             icon=":material/info:",
         )
-    st.dataframe(method_table(found.table, folder.has_truth), hide_index=True, column_config=method_columns())
+    st.dataframe(method_table(table, folder.has_truth), hide_index=True, column_config=method_columns())
 
 
-def method_words(table: pd.DataFrame) -> str:
+def f1_words(table: pd.DataFrame) -> str:
     return "F1: " + ", ".join(f"{row.method} {percent(row.f1)}" for row in table.itertuples())
 
 
@@ -74,31 +76,32 @@ def method_columns() -> dict:
     return {**shares, **{name: numbers(help=text) for name, text in meanings.items()}}
 
 
-def show_changes(record: RunRecord, folder: RunFolder) -> None:
-    methods = [method for method in scored(folder).table["method"] if method != "tradition"]
+def show_changes(record: RunRecord, folder: RunFolder, found: dict[str, Any]) -> None:
+    methods = list(found["changes"])
     if not methods:
         return
     st.subheader("Fixed and broken", anchor=False, help=f"{WORDS['fixed']} {WORDS['broken']}")
     method = st.segmented_control(
-        "Against tradition", methods, default=methods[0], required=True, key="against", bind="query-params"
+        f"Against {BASE}", methods, default=methods[0], required=True, key="against", bind="query-params"
     )
-    found = change(folder, method)
-    if found.fixed is None:
-        show_rows(record, folder, method, found.flipped, f"⇄ {plural(len(found.flipped), 'pair')} flipped")
-        return
-    interval = found.f1_change_interval or (None, None)
-    st.markdown(
-        f"F1 {percent(found.f1_before)} → **{percent(found.f1_after)}** "
-        f"(change {percent(interval[0])} to {percent(interval[1])}, 95 %). A coin that fixes as often as it breaks "
-        f"would split so unevenly {chance_words(found.p_value)}.",
-        help=f"Exact McNemar test. {USES_TARGET}",
-    )
-    left, right = st.columns(2, gap="large")
-    with left:
-        show_rows(record, folder, method, found.fixed, f"✓ {plural(len(found.fixed), 'pair')} fixed")
-    with right:
-        show_rows(record, folder, method, found.broken, f"✗ {plural(len(found.broken), 'pair')} broken")
-    show_responsible(record, folder, method)
+    change = found["changes"][method]
+    if change["fixed"] is None:
+        show_rows(record, folder, method, change, "flipped", "⇄")
+    else:
+        low, high = change["f1_change_interval"] or (None, None)
+        st.markdown(
+            f"F1 {percent(change['f1_before'])} → **{percent(change['f1_after'])}** "
+            f"(change {percent(low)} to {percent(high)}, 95 %). A coin that fixes as often as it breaks "
+            f"would split so unevenly {chance_words(change['p_value'])}.",
+            help=f"Exact McNemar test. {USES_TARGET}",
+        )
+        left, right = st.columns(2, gap="large")
+        with left:
+            show_rows(record, folder, method, change, "fixed", "✓")
+        with right:
+            show_rows(record, folder, method, change, "broken", "✗")
+    if change["responsible"] is not None:
+        show_responsible(record, folder, method, change["responsible"], change["fixed"] is not None)
 
 
 def chance_words(p_value: float | None) -> str:
@@ -108,90 +111,85 @@ def chance_words(p_value: float | None) -> str:
     return "less than once in 10,000 times" if p_value < 1e-4 else f"with probability {p_value:.4f}"
 
 
-def show_rows(record: RunRecord, folder: RunFolder, method: str, rows: np.ndarray, title: str) -> None:
+def show_rows(record: RunRecord, folder: RunFolder, method: str, change: dict[str, Any], kind: str, sign: str) -> None:
+    title = f"{sign} {plural(change[kind], 'pair')} {kind}"
     st.markdown(f"**{title}**")
-    if not len(rows):
+    rows = change["rows"][kind]
+    if not rows:
         st.caption("None.")
         return
-    rows = rows[:SHOWN_PAIRS]
     table = change_table(folder, method, rows)
-    key = f"{title} {record.id} {method}"
-    st.dataframe(
-        table,
-        key=key,
-        hide_index=True,
-        height=min(35 * (len(rows) + 1) + 3, 300),
-        selection_mode=["single-row", "single-cell"],
-        on_select=lambda: remember_pair(key, list(table["pair"])),
-        alt=title,
-    )
-    st.caption(f"{plural(len(rows), 'pair')}, in the order of the data. Select one to open its card.")
+    targets = [("pairs", {"run": record.id, "pair": pair, **shown_as(folder, method)}) for pair in table["pair"]]
+    values = {name: st.column_config.TextColumn(width=165) for name in table if name.startswith(("left ", "right "))}
+    link_table(table, f"{kind} {record.id} {method}", targets, values, title)
+    some = "" if len(rows) == change[kind] else f"The {len(rows)} whose probability moved furthest. "
+    st.caption(f"{some}Select one to open its card.")
 
 
-def change_table(folder: RunFolder, method: str, rows: np.ndarray) -> pd.DataFrame:
-    attribute = folder.attributes()[0]
-    names = ["pair_id", f"left_{attribute}", f"right_{attribute}"]
-    records = take_rows(folder.pairs_file, rows, names).to_pandas()
-    before, after = labels_by(folder, "tradition")[rows], labels_by(folder, method)[rows]
-    flips = [f"{of_label(int(a)).sign} → {of_label(int(b)).sign}" for a, b in zip(before, after, strict=True)]
-    values = {
-        f"{side} {attribute}": [None if pd.isna(v) else short(str(v), 120) for v in records[f"{side}_{attribute}"]]
-        for side in ("left", "right")
-    }
-    return pd.DataFrame({"⇄": flips, **values, "pair": records["pair_id"]})
+def shown_as(folder: RunFolder, method: str) -> dict[str, str]:
+    """The card shows the method itself where it has iterations, else the run's first that does."""
+    return {"method": method} if method in folder.methods() else {}
 
 
-def remember_pair(key: str, pairs: Sequence[str]) -> None:
-    row = chosen_row(st.session_state[key])
-    if row is not None and row < len(pairs):
-        st.session_state["open pair"] = pairs[row]
-
-
-def show_responsible(record: RunRecord, folder: RunFolder, method: str) -> None:
-    found = responsible(folder, method)
-    if found is None:
-        return
-    texts = [rule.text for rule in rules_of(folder).rules]
+def show_responsible(
+    record: RunRecord, folder: RunFolder, method: str, found: dict[str, Any], with_truth: bool
+) -> None:
+    kinds = ("fixed", "broken") if with_truth else ("flipped",)
     with st.expander("Rules responsible", icon=":material/rule:", expanded=True):
-        left, right = st.columns(2, gap="large")
-        for column, title, rules, field in (
-            (left, "for the fixed pairs", found.by_fixed(), "fixed"),
-            (right, "for the broken pairs", found.by_broken(), "broken"),
-        ):
-            column.markdown(f"**{title}**")
-            rows = [{"credit": getattr(r, field), "rule": short(texts[r.rule], 160)} for r in rules[:SHOWN_RULES]]
-            if rows:
-                format_credit = {"credit": st.column_config.NumberColumn(format="%.1f")}
-                column.dataframe(pd.DataFrame(rows), hide_index=True, column_config=format_credit)
-            else:
-                column.caption("None.")
+        for tab, kind in zip(st.tabs([f"For the {kind} pairs" for kind in kinds]), kinds, strict=True):
+            with tab:
+                show_credits(record, folder, method, kind, found)
         st.caption(
-            "The credit for one pair is 1, divided among the rules that spoke for its new label by their weights. "
-            f"{plural(found.unexplained, 'flip')} had no such rule."
+            "The credit for one pair is 1, divided among the rules that spoke for its new label by their weights in "
+            f"iteration {found['iteration']}, the one that was kept. {plural(found['unexplained'], 'flip')} had no "
+            "such rule. Select a rule to see its pairs."
         )
 
 
-def show_budget(folder: RunFolder) -> None:
-    if not folder.has_truth or 0 not in folder.iterations("risk"):
+def show_credits(record: RunRecord, folder: RunFolder, method: str, kind: str, found: dict[str, Any]) -> None:
+    listed = found[kind][:SHOWN_RULES]
+    if not listed:
+        st.caption("None.")
+        return
+    view = {"run": record.id, "method": method, "iteration": str(found["iteration"])}
+    targets = [("rules", {**view, "one": str(one["rule"])}) for one in listed]
+    columns = {"credit": st.column_config.NumberColumn(format="%.1f", width=70)}
+    table, words = credit_table(folder, listed), f"rules behind the {kind} pairs, with their credit"
+    link_table(table, f"rules {kind} {record.id} {method}", targets, columns, words)
+
+
+def show_budget(folder: RunFolder, found: dict[str, Any]) -> None:
+    if not found["budgets"]:
         return
     st.subheader("Errors found per review", anchor=False, help=WORDS["budget"])
-    left, right = st.columns([3, 2], gap="large")
+    left, right = st.columns([5, 4], gap="large")
     with left:
-        st.altair_chart(
-            budget_chart(budgets(folder)), width="stretch", alt="errors found by pairs reviewed, by ranking"
-        )
-        st.caption(f"Reviewing tradition's answers in the order of each ranking. {USES_TARGET}")
+        draw_chart(budget_chart(budget_table(found)), "errors found by pairs reviewed, by ranking")
+        st.caption(f"Reviewing {BASE}'s answers in the order of each ranking. {USES_TARGET}")
     with right:
-        told = (folder.results() or {}).get("risk") or {}
-        rows = {"risk": told.get("auroc"), **told.get("rivals", {})}
-        known = [{"ranking": name, "AUROC": area} for name, area in rows.items() if area is not None]
-        if known:
-            st.dataframe(
-                pd.DataFrame(known),
-                hide_index=True,
-                column_config={"AUROC": st.column_config.NumberColumn(format="%.3f")},
-            )
-            st.caption(f"{WORDS['auroc']} {USES_TARGET}")
+        show_rankings(folder, found)
+
+
+def show_rankings(folder: RunFolder, found: dict[str, Any]) -> None:
+    """Each ranking with its area, how many reviews it needs, and the labels it was made from."""
+    told = (folder.results() or {}).get("risk") or {}
+    areas = {"risk": told.get("auroc"), **told.get("rivals", {}), "random order": 0.5}
+    rows = [
+        {
+            "ranking": curve["ranking"],
+            "AUROC": areas.get(curve["ranking"]),
+            "reviews": curve["needed"].get("0.8"),
+            "labels used": ", ".join(curve["labels_used"]) or "none",
+        }
+        for curve in found["budgets"]
+    ]
+    columns = {
+        "AUROC": st.column_config.NumberColumn(format="%.3f", help=WORDS["auroc"]),
+        "reviews": st.column_config.NumberColumn(help="Pairs to review until 80 % of the errors are found."),
+        "labels used": st.column_config.TextColumn(help="By the ranking itself; counting its hits needs the target's."),
+    }
+    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns)
+    st.caption(f"{WORDS['auroc']} Reviews: until 80 % of the errors are found. {USES_TARGET}")
 
 
 def show_runs(current: RunRecord) -> None:
@@ -207,7 +205,7 @@ def show_runs(current: RunRecord) -> None:
     rows = [run_row(names[run]) for run in chosen]
     if not rows:
         return
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    st.dataframe(pd.DataFrame(rows), hide_index=True, placeholder="–")
     spread = spread_words(pd.DataFrame(rows))
     st.caption(f"F1 in %, on the target where it has labels. {spread} {USES_TARGET}")
 
@@ -222,25 +220,24 @@ def run_row(record: RunRecord) -> dict:
 def spread_words(rows: pd.DataFrame) -> str:
     parts = [
         f"{method} {statistics.mean(values):.1f} ± {statistics.stdev(values):.1f}"
-        for method in METHOD_WORDS
-        if method in rows and len(values := rows[method].dropna().tolist()) > 1
+        for method in rows.columns[3:]
+        if len(values := rows[method].dropna().tolist()) > 1
     ]
     return f"Mean and standard deviation: {', '.join(parts)}." if parts else ""
 
 
 with open_page("compare", "The adapted matcher against the traditional one and its rivals, pair by pair."):
-    if opened := st.session_state.pop("open pair", None):
-        st.switch_page(SCREENS["pairs"].path, query_params={"run": st.query_params.get("run", ""), "pair": opened})
+    follow()
     record = pick_run()
     if record is not None:
         folder = RunFolder(record.folder)
-        if not folder.final_file.exists():
-            if folder.ready:
-                st.info("The methods can be compared once the run is done.", icon=":material/hourglass_empty:")
-            else:
-                not_ready(record)
-        else:
-            show_methods(folder)
-            show_changes(record, folder)
-            show_budget(folder)
+        if folder.final_file.exists():
+            found = comparison_of(folder)
+            show_methods(folder, found)
+            show_changes(record, folder, found)
+            show_budget(folder, found)
             show_runs(record)
+        elif folder.ready:
+            st.info("The methods can be compared once the run is done.", icon=":material/hourglass_empty:")
+        else:
+            not_ready(record)

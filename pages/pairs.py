@@ -7,10 +7,10 @@ import streamlit as st
 
 from pages.parts import verdicts
 from pages.parts.filters import filter_bar, page_asked
-from pages.parts.page import open_page
+from pages.parts.page import boundary, open_page
 from pages.parts.pair_card import explain, show_pair, show_reasons, voices_of
 from pages.parts.palette import VERDICTS
-from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns
+from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns, table_height
 from pages.parts.run_files import detail_of, page_of, rules_of
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import literal, plural
@@ -34,10 +34,11 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
         queue_table(page.rows, view.folder.attributes()),
         key=key,
         hide_index=True,
-        height=min(35 * (len(ids) + 1) + 3, 620),
+        height=table_height(len(ids), 620),
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, ids),
         column_config=score_columns(view.folder.attributes()),
+        placeholder="–",
         alt=f"{len(ids)} pairs, riskiest first, with label, flip and the values of both records",
     )
     if page.pages > 1:
@@ -81,7 +82,7 @@ def turn_page(key: str) -> None:
 
 def show_card(view: View, pair: str, place: Place, judged: dict) -> None:
     steps(place)
-    detail = detail_of(view.folder, pair, view.method, view.iteration)
+    detail = detail_of(view.folder, pair, view.method, view.iteration, place.row)
     explanation = explain(view, detail)
     voices = voices_of(view, detail, explanation)
     show_pair(detail, voices)
@@ -156,17 +157,27 @@ def decide(run: str, pair: str, verdict: str, place: Place) -> None:
         st.query_params["page"] = str(place.next_page)
 
 
-with open_page("pairs", "The pairs most likely to be labelled wrong, each with the rules that say why."):
-    view = pick_view()
-    if view is not None:
-        verdicts.ask_name()
+@st.fragment
+def browse(view: View, query: PairQuery, with_card: bool) -> None:
+    """The queue or one pair's card. From pair to pair, and from page to page, only this is drawn again."""
+    with boundary("pairs"):
         pair = st.query_params.get("pair")
+        if (pair is not None) is not with_card:
+            st.rerun()  # the filters open and close with the change
         judged = verdicts.current(view.run.id)
-        texts = tuple(rule.text for rule in rules_of(view.folder).rules)
-        with st.expander("Filters", expanded=pair is None, icon=":material/filter_alt:"):
-            query = filter_bar(view, texts, view.folder.attributes())
         words = verdicts.as_words(judged)
         if pair is None:
             show_queue(view, query, page_of(view.folder, dataclasses.replace(query, page=page_asked()), words))
         else:
             show_card(view, pair, place_of(view.folder, query, page_asked(), pair, words), judged)
+
+
+with open_page("pairs", "The pairs most likely to be labelled wrong, each with the rules that say why."):
+    view = pick_view()
+    if view is not None:
+        verdicts.ask_name()
+        with_card = "pair" in st.query_params
+        texts = tuple(rule.text for rule in rules_of(view.folder).rules)
+        with st.expander("Filters", expanded=not with_card, icon=":material/filter_alt:"):
+            query = filter_bar(view, texts, view.folder.attributes())
+        browse(view, query, with_card)

@@ -7,10 +7,11 @@ import streamlit as st
 
 from pages.parts import what_if
 from pages.parts.glossary import WORDS
+from pages.parts.link_table import follow, link_table
 from pages.parts.navigation import SCREENS
 from pages.parts.page import open_page
 from pages.parts.palette import MATCH, UNMATCH
-from pages.parts.queue import chosen_row, queue_table, score_columns
+from pages.parts.queue import chosen_row, queue_table, score_columns, table_height
 from pages.parts.rule_view import Voice, voices_html
 from pages.parts.run_files import ledger_of, page_of, rules_of
 from pages.parts.run_picker import View, pick_view
@@ -44,10 +45,11 @@ def show_ledger(view: View, ledger: pd.DataFrame) -> None:
         ledger_table(rows, chosen),
         key=key,
         hide_index=True,
-        height=min(35 * (len(rows) + 1) + 3, 420),
+        height=table_height(len(rows), 420),
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, numbers),
         column_config=ledger_columns(view.folder.has_truth),
+        placeholder="–",
         alt="rules with support, purity, weight and conflicts",
     )
     st.caption(
@@ -62,6 +64,7 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
         {
             "rule": [short(text.rpartition(" -> ")[0], 200) for text in rows["text"]],
             "says": [signs[outcome] for outcome in rows["outcome"]],
+            **({"what if": [chosen.state_of(int(rule)) for rule in rows["rule"]]} if chosen else {}),
             "weight": rows["weight"].to_numpy(),
             "fired": rows["target_fired"].to_numpy(),
             "conflicts": rows["conflicts"].to_numpy(),
@@ -69,7 +72,6 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
             "validation": 100 * rows["validation_purity"].to_numpy(),
             "target": 100 * rows["target_purity"].to_numpy(),
             "support": rows["source_support"].to_numpy(),
-            "state": [chosen.state_of(int(rule)) for rule in rows["rule"]],
         }
     )
 
@@ -77,7 +79,7 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
 def ledger_columns(has_truth: bool) -> dict:
     numbers = st.column_config.NumberColumn
     return {
-        "rule": st.column_config.TextColumn(width=330),
+        "rule": st.column_config.TextColumn(width=300),
         "weight": numbers(format="%.2f", help=WORDS["weight"]),
         "fired": numbers(help="Target pairs it fires on."),
         "conflicts": numbers(help=WORDS["conflicts"]),
@@ -105,9 +107,9 @@ def show_rule(view: View, ledger: pd.DataFrame, rule: int) -> None:
     columns[0].metric("Weight", number(row["weight"]), help=WORDS["weight"])
     columns[1].metric("Fires on the target", f"{int(row['target_fired']):,}", help="Pairs.")
     columns[2].metric("Conflicts", f"{int(row['conflicts']):,}", help=WORDS["conflicts"])
-    columns[3].metric("Purity, source", percent(row["source_purity"]), help="Labels used: source.")
-    columns[4].metric("Purity, validation", percent(row["validation_purity"]), help="Labels used: validation.")
-    columns[5].metric("Purity, target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
+    columns[3].metric("Right on the source", percent(row["source_purity"]), help="Labels used: source.")
+    columns[4].metric("Right on validation", percent(row["validation_purity"]), help="Labels used: validation.")
+    columns[5].metric("Right on the target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
     decide_bar(view, rule)
     show_its_pairs(view, rule, row["outcome"])
 
@@ -135,9 +137,10 @@ def show_its_pairs(view: View, rule: int, outcome: str) -> None:
     if view.folder.has_truth:
         both = [PairQuery(**base, label=own, wrong=True), PairQuery(**base, label=1 - own, wrong=False)]
         tabs["Where it was wrong"] = both
-    for tab, queries in zip(st.tabs(list(tabs)), tabs.values(), strict=True):
+    for tab, (title, queries) in zip(st.tabs(list(tabs)), tabs.items(), strict=True):
         with tab:
-            show_some(view, [page_of(view.folder, query, {}) for query in queries])
+            key = f"{title} {view.run.id} {view.method} {view.iteration} {rule}"
+            show_some(view, rule, [page_of(view.folder, query, {}) for query in queries], key)
     st.page_link(
         SCREENS["pairs"].path,
         label="Browse all its pairs",
@@ -146,7 +149,7 @@ def show_its_pairs(view: View, rule: int, outcome: str) -> None:
     )
 
 
-def show_some(view: View, pages: list[PairPage]) -> None:
+def show_some(view: View, rule: int, pages: list[PairPage], key: str) -> None:
     """The riskiest pairs of one or two queries."""
     total = sum(page.total for page in pages)
     if not total:
@@ -155,8 +158,10 @@ def show_some(view: View, pages: list[PairPage]) -> None:
     rows = pd.concat([page.rows for page in pages if len(page.rows)], ignore_index=True)
     rows = rows.sort_values("risk", ascending=False, kind="stable", ignore_index=True).head(SHOWN_PAIRS)
     table = queue_table(rows, view.folder.attributes()).drop(columns="verdict")
-    st.dataframe(table, hide_index=True, height=300, column_config=score_columns(view.folder.attributes()))
-    st.caption(f"The {len(rows)} riskiest of {total:,}.")
+    targets = [("pairs", {**view.link, "rule": str(rule), "pair": pair}) for pair in table["pair"]]
+    link_table(table, key, targets, score_columns(view.folder.attributes()), "pairs the rule fires on, riskiest first")
+    which = f"The {len(rows)} riskiest of {total:,}" if len(rows) < total else plural(total, "pair")
+    st.caption(f"{which}. Select one to open its card.")
 
 
 def show_outcome(view: View) -> None:
@@ -192,6 +197,7 @@ def rule_asked(rules: int) -> int | None:
 
 
 with open_page("rules", "What the rules say, how often they were right, and how loudly they are heard."):
+    follow()
     view = pick_view()
     if view is not None:
         ledger = ledger_of(view.folder, view.method, view.iteration)

@@ -49,7 +49,7 @@ def choose(
             then()
 
     place.selectbox(label, options, format_func=words, key=key, help=help, on_change=changed)
-    if remember:
+    if remember and name not in st.query_params:  # what is there stays: every change is one more step back
         put(name, current, default)
     return current
 

@@ -11,7 +11,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from pages.parts.palette import FLIPPED, INK, METHOD_COLOURS, NEUTRAL, RIGHT, RISKY, WRONG
+from pages.parts.palette import FLIPPED, INK, NEUTRAL, RANKING_COLOURS, RIGHT, RISKY, WRONG, method_colour
 
 HEIGHT = 250
 _LINE = {"point": {"size": 45, "filled": True}, "strokeWidth": 2.5}
@@ -57,8 +57,8 @@ def epochs_chart(epochs: Sequence[dict[str, Any]]) -> alt.Chart:
 
 def methods_chart(rows: pd.DataFrame) -> alt.Chart:
     """F1 of each method with its interval. Columns: method, f1, low, high."""
-    order = [method for method in METHOD_COLOURS if method in set(rows["method"])]
-    colour = alt.Color("method:N", legend=None, scale=_scale(order, [METHOD_COLOURS[m] for m in order]))
+    order = list(dict.fromkeys(rows["method"]))
+    colour = alt.Color("method:N", legend=None, scale=_scale(order, [method_colour(m) for m in order]))
     y = alt.Y("method:N", sort=order, title=None, axis=alt.Axis(labelFontSize=13, ticks=False, domain=False))
     base = alt.Chart(rows).encode(y=y)
     x = alt.X(
@@ -69,18 +69,18 @@ def methods_chart(rows: pd.DataFrame) -> alt.Chart:
     interval = interval.encode(x=alt.X("low:Q"), tooltip=tip)
     point = base.mark_point(filled=True, size=140, opacity=1).encode(x=x, color=colour, tooltip=tip)
     words = base.mark_text(dy=-14, fontSize=12, color=NEUTRAL).encode(x=x, text=alt.Text("f1:Q", format=".1%"))
-    return _finished(interval + point + words, height=46 * max(len(rows), 1) + 40)
+    return _finished(interval + point + words, height=48 * max(len(rows), 1) + 70)
 
 
 def precision_recall_chart(rows: pd.DataFrame) -> alt.Chart:
     """Precision against recall of each method. Columns: method, recall, precision."""
-    order = [method for method in METHOD_COLOURS if method in set(rows["method"])]
+    order = list(dict.fromkeys(rows["method"]))
     chart = alt.Chart(rows).mark_line(strokeWidth=2, interpolate="step-after")
     return _finished(
         chart.encode(
             x=alt.X("recall:Q", title="recall", axis=_percent_axis(), scale=alt.Scale(domain=[0, 1])),
             y=alt.Y("precision:Q", title="precision", axis=_percent_axis(), scale=alt.Scale(domain=[0, 1])),
-            color=_legend("method", order, [METHOD_COLOURS[m] for m in order]),
+            color=_legend("method", order, [method_colour(m) for m in order]),
             strokeDash=alt.StrokeDash("method:N", sort=order, legend=None),
             tooltip=["method:N", alt.Tooltip("recall:Q", format=".1%"), alt.Tooltip("precision:Q", format=".1%")],
         ),
@@ -91,7 +91,7 @@ def precision_recall_chart(rows: pd.DataFrame) -> alt.Chart:
 def budget_chart(rows: pd.DataFrame) -> alt.Chart:
     """Errors found by reviews made, one line per ranking. Columns: ranking, reviewed, found."""
     order = list(dict.fromkeys(rows["ranking"]))
-    colours = [RISKY.colour if name.startswith("risk") else tone for name, tone in zip(order, _tones(), strict=False)]
+    colours = [RANKING_COLOURS.get(name, NEUTRAL) for name in order]
     return _finished(
         alt.Chart(rows)
         .mark_line(strokeWidth=2.5)
@@ -104,10 +104,6 @@ def budget_chart(rows: pd.DataFrame) -> alt.Chart:
         ),
         height=300,
     )
-
-
-def _tones() -> list[str]:
-    return [INK, NEUTRAL, *METHOD_COLOURS.values()]
 
 
 def _has(history: pd.DataFrame, column: str) -> bool:
@@ -173,8 +169,10 @@ def _padded() -> alt.Scale:
     return alt.Scale(nice=False, padding=14)
 
 
-def _legend(field: str, order: list[str], colours: list[str], symbol: str = "stroke") -> alt.Color:
-    legend = alt.Legend(orient="top", title=None, symbolType=symbol, labelLimit=260, columns=4, offset=4)
+def _legend(field: str, order: list[str], colours: list[str], symbol: str = "stroke", columns: int = 3) -> alt.Color:
+    legend = alt.Legend(
+        orient="top", title=None, symbolType=symbol, labelLimit=260, columns=columns, offset=4, padding=0
+    )
     return alt.Color(f"{field}:N", sort=order, legend=legend, scale=_scale(order, colours))
 
 

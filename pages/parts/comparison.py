@@ -1,114 +1,84 @@
-"""Methods side by side: scores with intervals, curves, what was fixed and broken, and which rules did it.
+"""Methods side by side as the screens read them: what the worker left at the end of the run, as tables.
 
-All of it is computed once per run from the columns of its files, and kept small.
+Nothing here looks at every pair, except for runs from before the worker left it.
 """
 
 from __future__ import annotations
 
-import dataclasses
+from collections.abc import Sequence
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts.arrays import answers_of, columns_of, fired_of, truth_of
-from pages.parts.run_files import model_of, rules_of, stamp
-from riskcore.evaluation import (
-    LabelChange,
-    Responsibilities,
-    budget_curves,
-    compare_labels,
-    precision_recall_points,
-    responsibilities,
-    score_method,
-)
-from riskcore.risk import prior_model
-from riskcore.risk.rivals import Ranking, confidence, static_rules
+from pages.parts.palette import of_label
+from pages.parts.run_files import rules_of, stamp
+from pages.parts.text import short
 from riskcore.runs import RunFolder
+from riskcore.runs.comparison import BASE, comparison
+from riskcore.runs.parquet import take_rows
 
-METHOD_ORDER = ("tradition", "risk", "risk+", "transfer", "supervised", "self-training", "forest")
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class Scored:
-    """The methods of one run. What needs the target's labels is None without them."""
-
-    table: pd.DataFrame  # method, f1, low, high, precision, recall, tp, fp, fn, tn, changed, labels_used
-    curves: pd.DataFrame  # method, recall, precision
+CELL_CHARS = 120
+RULE_CHARS = 160
 
 
-def scored(folder: RunFolder) -> Scored:
-    return _scored(str(folder.path), stamp(folder.final_file, folder.truth_file, folder.results_file))
+def comparison_of(folder: RunFolder) -> dict[str, Any]:
+    """The comparison of a finished run; must not be changed, it is shared."""
+    written = stamp(folder.comparison_file, folder.final_file, folder.truth_file, folder.results_file)
+    return _comparison(str(folder.path), written)
 
 
-@st.cache_data(max_entries=12, show_spinner="Scoring the methods …")
-def _scored(path: str, written: tuple[int, ...]) -> Scored:
+@st.cache_resource(max_entries=12, show_spinner="Comparing the methods …")
+def _comparison(path: str, written: tuple[int, ...]) -> dict[str, Any]:
+    return comparison(RunFolder(path))
+
+
+def scores_table(found: dict[str, Any]) -> pd.DataFrame:
+    """A row per method: method, f1, low, high, precision, recall, tp, fp, fn, tn, changed, labels used."""
+    rows = []
+    for method, row in found["methods"].items():
+        low, high = row["f1_interval"] or (None, None)
+        rows.append({"method": method, **row, "low": low, "high": high, "labels used": ", ".join(row["labels_used"])})
+    return pd.DataFrame(rows)
+
+
+def curves_table(found: dict[str, Any]) -> pd.DataFrame:
+    """Points of every method's precision-recall curve: method, recall, precision."""
+    return pd.concat([pd.DataFrame({"method": method, **points}) for method, points in found["curves"].items()])
+
+
+def budget_table(found: dict[str, Any]) -> pd.DataFrame:
+    """Errors found by reviews made: ranking, reviewed, found."""
+    names = ("ranking", "reviewed", "found")
+    return pd.concat([pd.DataFrame({name: curve[name] for name in names}) for curve in found["budgets"]])
+
+
+def change_table(folder: RunFolder, method: str, rows: Sequence[int]) -> pd.DataFrame:
+    """Some pairs that a method labels otherwise than tradition: the flip, a value of both records, the id."""
+    return _changes(str(folder.path), method, tuple(rows), stamp(folder.final_file))
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def _changes(path: str, method: str, rows: tuple[int, ...], written: tuple[int, ...]) -> pd.DataFrame:
     folder = RunFolder(path)
-    answers, truth = answers_of(folder), truth_of(folder)
-    told = (folder.results() or {}).get("methods", {})
-    first = answers.get("tradition")
-    rows, curves = [], []
-    for method in (name for name in METHOD_ORDER if name in answers):
-        found = score_method(truth, answers[method])
-        low, high = found["f1_interval"] or (None, None)
-        changed = None if first is None else int(((answers[method] >= 0.5) != (first >= 0.5)).sum())
-        used = ", ".join(told.get(method, {}).get("labels_used", []))
-        kept = {name: found[name] for name in ("f1", "precision", "recall", "tp", "fp", "fn", "tn")}
-        rows.append({"method": method, **kept, "low": low, "high": high, "changed": changed, "labels used": used})
-        points = precision_recall_points(truth, answers[method])
-        curves.append(pd.DataFrame({"method": method, "recall": points.recall, "precision": points.precision}))
-    return Scored(pd.DataFrame(rows), pd.concat(curves) if curves else pd.DataFrame())
-
-
-def labels_by(folder: RunFolder, method: str) -> np.ndarray:
-    return (answers_of(folder)[method] >= 0.5).astype(np.int8)
-
-
-def change(folder: RunFolder, method: str) -> LabelChange:
-    """What a method changed against tradition."""
-    return _change(str(folder.path), method, stamp(folder.final_file, folder.truth_file))
-
-
-@st.cache_resource(max_entries=12, ttl=1800, show_spinner=False)
-def _change(path: str, method: str, written: tuple[int, ...]) -> LabelChange:
-    folder = RunFolder(path)
-    return compare_labels(truth_of(folder), labels_by(folder, "tradition"), labels_by(folder, method))
-
-
-def responsible(folder: RunFolder, method: str) -> Responsibilities | None:
-    """The rules behind what an adaptive method changed; None for methods that do not hear rules."""
-    if method not in folder.methods():
-        return None
-    iteration = folder.iterations(method)[-1]
-    model, rules = model_of(folder, method, iteration), rules_of(folder)
-    rows, fired = fired_of(folder, method, iteration, len(model.rules))
-    outcomes = np.array([rule.outcome == "match" for rule in rules.rules], dtype=np.int8)
-    truth = truth_of(folder)
-    before, after = labels_by(folder, "tradition")[rows], labels_by(folder, method)[rows]
-    known = None if truth is None else truth[rows]
-    return responsibilities(known, before, after, fired, outcomes, model.effective_weight)
-
-
-def budgets(folder: RunFolder) -> pd.DataFrame:
-    """Errors of iteration 0 found by reviews made, for risk and the rankings that can be made here."""
-    return _budgets(str(folder.path), stamp(folder.truth_file, folder.scores_file("risk", 0)))
-
-
-@st.cache_data(max_entries=12, show_spinner="Counting errors per review …")
-def _budgets(path: str, written: tuple[int, ...]) -> pd.DataFrame:
-    folder = RunFolder(path)
-    truth = truth_of(folder)
-    probability, label, risk = columns_of(folder, "risk", 0, "probability", "label", "risk")
-    rankings = [Ranking("risk", risk, ("source", "validation")), confidence(probability, label)]
-    rules = rules_of(folder)
-    rows, fired = fired_of(folder, "risk", 0, len(rules))
-    if len(rows) == len(risk):
-        prior = prior_model([rule.text for rule in rules.rules], rules.match_rate, rules.support)
-        rankings.append(static_rules(prior, probability, fired, label))
-    chance = np.random.default_rng(0).random(len(risk))
-    rankings.append(Ranking("random order", chance))
-    parts = [
-        pd.DataFrame({"ranking": curve.name, "reviewed": curve.reviewed, "found": curve.found})
-        for curve in budget_curves(rankings, truth, label)
+    attribute = folder.attributes()[0]
+    names = ["pair_id", f"left_{attribute}", f"right_{attribute}"]
+    records = take_rows(folder.pairs_file, rows, names).to_pandas()
+    answers = take_rows(folder.final_file, rows, [BASE, method]).to_pandas()
+    flips = [
+        f"{of_label(int(before >= 0.5)).sign} → {of_label(int(after >= 0.5)).sign}"
+        for before, after in zip(answers[BASE], answers[method], strict=True)
     ]
-    return pd.concat(parts, ignore_index=True)
+    values = {
+        f"{side} {attribute}": [
+            None if pd.isna(v) else short(str(v), CELL_CHARS) for v in records[f"{side}_{attribute}"]
+        ]
+        for side in ("left", "right")
+    }
+    return pd.DataFrame({"⇄": flips, **values, "pair": records["pair_id"]})
+
+
+def credit_table(folder: RunFolder, credits_: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Rules with their credit."""
+    texts = [rule.text for rule in rules_of(folder).rules]
+    return pd.DataFrame({"rule": short(texts[one["rule"]], RULE_CHARS), "credit": one["credit"]} for one in credits_)

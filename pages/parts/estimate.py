@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from riskcore.config import RunConfig
+from riskcore.config import METHODS, RunConfig
 from riskcore.runs import Event, RunRecord, RunState
 
 STEP_WORDS = {
@@ -16,7 +16,7 @@ STEP_WORDS = {
     "risk+": "Fine-tune by risk and more evidence",
     "transfer": "Train for transfer",
     "supervised": "Fine-tune on validation labels",
-    "self-training": "Fine-tune on its own labels",
+    "self-training": "Train on its own surest answers",
     "forest": "Train the forest",
     "report": "Write the results",
 }
@@ -46,8 +46,7 @@ class Standing:
 
 def steps_of(config: RunConfig) -> tuple[str, ...]:
     """The steps of a run, in order."""
-    order = ("tradition", "risk", "risk+", "transfer", "supervised", "self-training", "forest")
-    methods = [method for method in order if method in config.methods or method == "tradition"]
+    methods = [method for method in METHODS if method in config.methods or method == "tradition"]
     return ("data", "evidence", *methods, "report")
 
 
@@ -63,14 +62,27 @@ def step_seconds(config: RunConfig, sizes: Sizes) -> dict[str, float]:
         "evidence": 2.0 + everything / 2500,
         "tradition": config.tune.epochs * (source + _PREDICT * validation) / speed + look,
         "risk": config.adapt.iterations * iteration + look,
-        "risk+": config.adapt.iterations * iteration * 1.3 + look + 4,
+        "risk+": config.adapt.beyond_iterations * iteration + look + _witnesses(config, sizes, speed),
         "transfer": config.tune.epochs * (source + target) / speed + look,
         "supervised": config.tune.epochs * validation / speed + look,
         "self-training": config.adapt.iterations * (iteration - 3.0) + look,
         "forest": 2.0 + everything / 6000,
         "report": 2.0 + target / 20_000,
     }
-    return {step: costs[step] for step in steps_of(config)}
+    unknown = config.tune.epochs * (source + target) / speed + look  # a method that is new here trains, as most do
+    return {step: costs.get(step, unknown) for step in steps_of(config)}
+
+
+def step_words(step: str) -> str:
+    """What a step does; a method that is new here goes by its name."""
+    return STEP_WORDS.get(step, f"Run {step}")
+
+
+def _witnesses(config: RunConfig, sizes: Sizes, speed: float) -> float:
+    """Forests are grown for every fold, and the matcher is taught the validation labels in each."""
+    adapt, few = config.adapt, sizes.validation < config.adapt.few_pairs
+    taught = adapt.iterations * sizes.validation * (adapt.witness_folds if few else adapt.taught_folds)
+    return (adapt.witness_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500) + taught / speed
 
 
 def estimate_seconds(config: RunConfig, sizes: Sizes, past: Iterable[tuple[float, float]] = ()) -> float:
@@ -115,8 +127,6 @@ def within_step(record: RunRecord, events: Sequence[Event], step: str | None) ->
         return {"metrics": 0.6 * share, "rules": 0.6 + 0.4 * share}.get(record.phase or "", 0.0)
     if step in ("risk", "risk+"):
         told = sum(e.kind == "iteration_end" and e.record.get("method") == step for e in events)
-        return min(told / (record.config.adapt.iterations + 1), 1.0)
-    if step in ("tradition", "transfer", "supervised"):
-        told = sum(e.kind == "epoch_end" and e.record.get("phase") == step for e in events)
-        return min(told / max(record.config.tune.epochs, 1), 1.0)
-    return 0.0
+        return min(told / (record.config.adapt.rounds_of(step) + 1), 1.0)
+    told = sum(e.kind == "epoch_end" and e.record.get("phase") == step for e in events)
+    return min(told / max(record.config.tune.epochs, 1), 1.0)

@@ -12,12 +12,14 @@ import streamlit as st
 
 from pages.parts.callbacks import guarded
 from pages.parts.charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
-from pages.parts.estimate import STEP_WORDS, Sizes, Standing, standing, steps_of
+from pages.parts.drawing import draw_chart
+from pages.parts.estimate import Sizes, Standing, standing, step_words, steps_of
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
+from pages.parts.page import boundary
 from pages.parts.palette import INK, MATCH, NEUTRAL
 from pages.parts.run_files import summary_of
-from pages.parts.run_picker import STATES, store
+from pages.parts.run_picker import STATES, kept_iteration, store
 from pages.parts.text import duration, number, percent, plural
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
 
@@ -27,16 +29,18 @@ MAX_EVENTS = 20_000
 
 def show_run(run: str, key: str = "live") -> None:
     """The live view of one run."""
-    ticking = not store().get(run).state.over
+    shown = store().get(run)
+    ticking, ready = not shown.state.over, RunFolder(shown.folder).ready
 
     @st.fragment(run_every=TICK_SECONDS if ticking else None, key=f"{key} {run}")
     def tick() -> None:
-        record = store().get(run)
-        if ticking and record.state.over:
-            st.rerun()  # draws the whole page once more, without the timer
-        draw(record)
+        with boundary("run"):
+            record = store().get(run)
+            if ticking and (record.state.over or RunFolder(record.folder).ready != ready):
+                st.rerun()  # the whole page: without the timer, or with the ways to the pairs
+            draw(record)
 
-    _buttons(store().get(run), key)
+    _buttons(shown, key)
     tick()
 
 
@@ -48,22 +52,23 @@ def draw(record: RunRecord) -> None:
     _state(record, stand)
     _steps(record, stand)
     epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
-    methods = [m for m in ("risk", "risk+") if len(summary_of(folder, m))]
+    methods = [method for method in folder.methods() if len(summary_of(folder, method))]
     if methods:
-        for tab, method in zip(st.tabs(methods), methods, strict=True):
-            with tab:
-                draw_history(summary_of(folder, method), folder.has_truth)
+        places = st.tabs(methods) if len(methods) > 1 else [st.container()]
+        for place, method in zip(places, methods, strict=True):
+            with place:
+                draw_history(summary_of(folder, method), folder.has_truth, kept_iteration(folder, method))
     elif epochs:
         st.markdown("**Training on the source** · F1 on validation after each epoch")
-        st.altair_chart(epochs_chart(epochs), width="stretch", alt="F1 on validation by epoch")
+        draw_chart(epochs_chart(epochs), "F1 on validation by epoch")
 
 
-def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
-    """Four charts that grow by iteration, each saying which labels it used."""
+def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> None:
+    """Four charts that grow by iteration, each saying which labels it used; `kept` is known once the run is done."""
     scored = "validation and target (scoring only)" if has_truth else "validation"
     seen = "target, for scoring only" if has_truth else "none"
     charts = [
-        ("F1", f1_chart(history), scored, WORDS["f1"], _f1_words(history)),
+        ("F1", f1_chart(history), scored, WORDS["f1"], _f1_words(history, kept)),
         ("Mean risk", mean_risk_chart(history), "none of the target's", WORDS["risk"], _risk_words(history)),
         ("Labels flipped", flips_chart(history), seen, WORDS["flipped"], _flip_words(history)),
     ]
@@ -75,16 +80,16 @@ def draw_history(history: pd.DataFrame, has_truth: bool) -> None:
     for cell, (title, chart, used, help_text, words) in zip(cells, charts, strict=False):
         with cell:
             st.markdown(f"**{title}**", help=help_text)
-            st.altair_chart(chart, width="stretch", alt=words)
+            draw_chart(chart, words)
             st.caption(f"{words} Labels used: {used}.")
 
 
-def _f1_words(history: pd.DataFrame) -> str:
+def _f1_words(history: pd.DataFrame, kept: int | None) -> str:
     first, last = history.iloc[0], history.iloc[-1]
     words = f"Validation: {percent(first['validation_f1'])} before, {percent(last['validation_f1'])} now."
     if pd.notna(last["f1"]):
         words += f" Target: {percent(first['f1'])} before, {percent(last['f1'])} now."
-    return words
+    return words if kept is None else f"{words} Kept: iteration {kept}."
 
 
 def _risk_words(history: pd.DataFrame) -> str:
@@ -111,7 +116,7 @@ def _state(record: RunRecord, stand: Standing) -> None:
     if record.state is RunState.RUNNING:
         left = "estimating the time left …" if stand.left is None else f"about **{duration(stand.left)}** left"
         row.markdown(left, width="content")
-        st.progress(stand.share, text=STEP_WORDS.get(stand.current or "", "Starting"))
+        st.progress(stand.share, text=step_words(stand.current) if stand.current else "Starting")
     elif record.state is RunState.WAITING:
         st.progress(0.0, text="Waiting for its worker to load")
     elif record.state is RunState.LOST:
@@ -132,7 +137,7 @@ def _steps(record: RunRecord, stand: Standing) -> None:
         done, current = step in stand.done, step == stand.current and not record.state.over
         sign, tone = ("✓", MATCH.colour) if done else ("▶", INK) if current else ("○", NEUTRAL)
         weight = "600" if current else "400"
-        words = html.escape(STEP_WORDS[step])
+        words = html.escape(step_words(step))
         parts.append(
             f'<span style="white-space:nowrap;font-weight:{weight}"><b style="color:{tone}">{sign}</b> {words}</span>'
         )

@@ -26,6 +26,13 @@ def open_page(name: str, lead: str = "") -> Iterator[None]:
     st.title(screen.title, anchor=False)
     if lead:
         st.caption(lead)
+    with boundary(name):
+        yield
+
+
+@contextmanager
+def boundary(name: str) -> Iterator[None]:
+    """Errors become sentences. A fragment runs again without its page, so it needs a boundary of its own."""
     try:
         if error := kept_error():
             show_error(error)

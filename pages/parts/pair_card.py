@@ -38,7 +38,7 @@ def show_pair(detail: PairDetail, voices: list[Voice]) -> None:
 
 def show_reasons(view: View, detail: PairDetail, explanation: Explanation, voices: list[Voice]) -> None:
     """Voices on the left; the distribution and the path on the right."""
-    history = history_of(view.folder, detail.pair_id, view.method)
+    history = history_of(view.folder, detail, view.method)
     left, right = st.columns([3, 2], gap="large")
     with left:
         st.subheader("Why", anchor=False, help=f"{WORDS['rule']} {WORDS['share']}")
@@ -141,8 +141,9 @@ def _show_voices(voices: list[Voice], detail: PairDetail) -> None:
     if rest or silent:
         share = 100 * sum(voice.share for voice in rest)
         title = f"{plural(len(rest) + len(silent), 'more rule')} with {share:.1f} % of the weight together"
-        with st.expander(title):
-            st.html(voices_html((rest + silent)[:200], detail.metrics, detail.scores["probability"]))
+        more = st.expander(title, key="more rules", on_change="rerun")
+        if more.open:
+            more.html(voices_html((rest + silent)[:200], detail.metrics, detail.scores["probability"]))
 
 
 def _show_distribution(view: View, detail: PairDetail) -> None:
@@ -167,15 +168,20 @@ def _show_path(history: pd.DataFrame) -> None:
 
 
 def _show_numbers(view: View, detail: PairDetail, explanation: Explanation) -> None:
+    """What is one click further is drawn once it is open: it would slow down every step from pair to pair."""
     columns = st.columns(3)
-    with columns[0], st.expander("All numbers", icon=":material/table_rows:"):
-        st.dataframe(part_table(explanation), hide_index=True)
-        st.caption("Shares of μ add up to μ, shares of σ² to σ². Labels used: source and validation.")
+    with columns[0]:
+        numbers = st.expander("All numbers", icon=":material/table_rows:", key="all numbers", on_change="rerun")
+    if numbers.open:
+        numbers.dataframe(part_table(explanation), hide_index=True)
+        numbers.caption("Shares of μ add up to μ, shares of σ² to σ². Labels used: source and validation.")
     with columns[1]:
         formula("risk", "How risk is computed")
-    with columns[2], st.expander("What would lower the risk?", icon=":material/lightbulb:"):
-        if st.toggle("Search the smallest change", key=f"nearest {detail.pair_id}"):
-            _show_nearest(view, detail)
+    with columns[2]:
+        title, icon = "What would lower the risk?", ":material/lightbulb:"
+        lower = st.expander(title, icon=icon, key="lower the risk", on_change="rerun")
+    if lower.open:
+        lower.code(nearest_words(view, detail), language=None, wrap_lines=True)
 
 
 def part_table(explanation: Explanation) -> pd.DataFrame:
@@ -195,7 +201,8 @@ def part_table(explanation: Explanation) -> pd.DataFrame:
     )
 
 
-def _show_nearest(view: View, detail: PairDetail) -> None:
+def nearest_words(view: View, detail: PairDetail) -> str:
+    """The smallest changes that would halve the risk, in lines."""
     model = model_of(view.folder, view.method, view.iteration)
     level = min(0.5, float(detail.scores["risk"]) / 2)
     rules = [model.rules[number] for number in detail.fired]
@@ -209,4 +216,4 @@ def _show_nearest(view: View, detail: PairDetail) -> None:
     if change.probability is not None:
         lines.append(f"· or a matcher that says {change.probability:.2f} (risk {change.probability_risk:.2f}).")
     lines.append(f"· The opposite label has a risk of {change.other_label_risk:.2f}.")
-    st.code("\n".join(lines), language=None, wrap_lines=True)
+    return "\n".join(lines)

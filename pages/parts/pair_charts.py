@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from pages.parts.drawing import PADDING
 from pages.parts.palette import FLIPPED, INK, NEUTRAL, RISKY, of_label
 from riskcore.risk.distribution import pdf, quantile
 
@@ -94,7 +95,7 @@ def _quantity(field: str, **more: Any) -> dict[str, Any]:
 def _names(field: str, domain: tuple[str, ...], colours: list[str] | None = None) -> dict[str, Any]:
     """A colour or dash by name, in a fixed order; the colour carries the legend."""
     scale = {"domain": list(domain), **({"range": colours} if colours else {})}
-    legend = {"orient": "top", "title": None, "symbolType": "stroke", "columns": 3} if colours else None
+    legend = {"orient": "top", "title": None, "symbolType": "stroke", "columns": 3, "padding": 0} if colours else None
     return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
@@ -102,6 +103,7 @@ _X = _quantity("x", title="how likely the records are the same thing", scale={"d
 _DENSITY = _quantity("density", axis=None, scale={"domain": [0, 1.15]})
 _RISK_SPEC: dict[str, Any] = {
     "height": HEIGHT,
+    "padding": PADDING,
     "layer": [
         _layer("curve", {"type": "area", "opacity": 0.16, "color": NEUTRAL}, {"x": _X, "y": _DENSITY}),
         _layer("risky", {"type": "area", "opacity": 0.45, "color": RISKY.colour}, {"x": _X, "y": _DENSITY}),
@@ -129,6 +131,7 @@ _ITERATION = _quantity(
 _VALUE = _quantity("value", title=None, scale={"domain": [0, 1]})
 _HISTORY_SPEC: dict[str, Any] = {
     "height": HEIGHT,
+    "padding": PADDING,
     "layer": [
         {"mark": {"type": "rule", "strokeDash": [3, 4], "color": NEUTRAL}, "encoding": {"y": {"datum": 0.5}}},
         _layer(

@@ -7,6 +7,7 @@ Colours are mid-tones that read on a light and on a dark ground.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Iterable
 
 
 @dataclasses.dataclass(frozen=True)
@@ -41,8 +42,16 @@ METHOD_COLOURS = {
     "risk+": "#12a5b5",
     "transfer": "#b07d4f",
     "supervised": "#9a8f2c",
-    "self-training": "#8a6fb0",
+    "self-training": "#b565a7",
     "forest": "#5f9e57",
+}
+RANKING_COLOURS = {
+    "risk": RISKY.colour,
+    "confidence": INK,
+    "static rules": "#b07d4f",
+    "trust score": "#5f9e57",
+    "uncertainty": "#b565a7",
+    "random order": NEUTRAL,
 }
 METHOD_WORDS = {
     "tradition": "the matcher as trained on the source, before any adaptation",
@@ -50,7 +59,7 @@ METHOD_WORDS = {
     "risk+": "risk combined with a forest's evidence, cross-fitted on validation",
     "transfer": "the matcher trained to not tell source from target apart",
     "supervised": "the matcher fine-tuned on the validation labels",
-    "self-training": "the matcher fine-tuned on its own confident labels",
+    "self-training": "the matcher trained again on its own surest answers on the target",
     "forest": "a random forest on the metrics, given source and validation labels",
 }
 
@@ -63,3 +72,13 @@ def of_label(label: int) -> Mark:
 def risk_word(risk: float) -> str:
     """A plain word for a risk, for those who do not think in decimals."""
     return "high" if risk >= 0.7 else "medium" if risk >= 0.4 else "low"
+
+
+def method_colour(method: str) -> str:
+    """A method's own colour; one that is new here is grey until it gets one."""
+    return METHOD_COLOURS.get(method, NEUTRAL)
+
+
+def method_words(methods: Iterable[str]) -> str:
+    """What the methods are, as a help text."""
+    return " ".join(f"**{method}**: {METHOD_WORDS[method]}." for method in methods if method in METHOD_WORDS)

@@ -13,11 +13,12 @@ from pages.parts.glossary import WORDS
 from pages.parts.palette import FLIPPED, VERDICTS, of_label
 from pages.parts.run_files import page_of
 from pages.parts.text import short
+from riskcore.audit.export import csv_text
 from riskcore.runs import PairQuery, RunFolder, query_pairs
 
 CELL_CHARS = 160  # of a value in the table; the card shows it whole
 DOWNLOAD_PAIRS = 10_000
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+_ROW_PIXELS = 33  # of a table at the theme's base font
 
 
 @dataclasses.dataclass(frozen=True)
@@ -30,6 +31,7 @@ class Place:
     next_page: int | None = None
     number: int | None = None
     total: int = 0
+    row: int | None = None  # of the data; None where the pair is not on this page
 
     @property
     def words(self) -> str:
@@ -55,7 +57,7 @@ def place_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts
     elif here.page < here.pages:
         after, after_page = _edge(folder, query, here.page + 1, verdicts, 0), here.page + 1
     number = (here.page - 1) * query.page_size + at + 1
-    return Place(before, after, before_page, after_page, number, here.total)
+    return Place(before, after, before_page, after_page, number, here.total, int(here.rows["row"].iloc[at]))
 
 
 def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, str], at: int) -> str | None:
@@ -90,10 +92,15 @@ def score_columns(attributes: Sequence[str] = ()) -> dict[str, Any]:
         ),
         "probability": st.column_config.NumberColumn(format="%.2f", width="small", help=WORDS["probability"]),
         "label": st.column_config.TextColumn(width=88, help=WORDS["match"]),
-        "flip": st.column_config.TextColumn(width=88, help=WORDS["flipped"]),
+        "flip": st.column_config.TextColumn(width=112, help=WORDS["flipped"]),
         "verdict": st.column_config.TextColumn(width=88, help=WORDS["verdict"]),
         **{f"{side} {name}": value for name in attributes for side in ("left", "right")},
     }
+
+
+def table_height(rows: int, most: int) -> int:
+    """Pixels for a table of so many rows and its head, without an empty row at its end."""
+    return min(_ROW_PIXELS * (rows + 1) + 2, most)
 
 
 def chosen_row(state: Any) -> int | None:
@@ -110,11 +117,4 @@ def _flip(changed: bool, flips: int) -> str:
 def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:
     """The head of the queue as csv; cells that a spreadsheet would run are escaped."""
     rows = query_pairs(folder, dataclasses.replace(query, page=1, page_size=DOWNLOAD_PAIRS), verdicts).rows
-    text = rows.select_dtypes(include=["object", "str"]).columns
-    for column in text:
-        rows[column] = [_safe(value) for value in rows[column]]
-    return rows.to_csv(index=False).encode("utf-8")
-
-
-def _safe(value: object) -> object:
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return csv_text(rows).encode("utf-8")

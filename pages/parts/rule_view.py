@@ -19,7 +19,7 @@ STYLE = """<style>
 .rc-rule.off{opacity:.55}
 .rc-head{display:flex;justify-content:space-between;gap:1rem;align-items:baseline}
 .rc-text{font-weight:600;overflow-wrap:anywhere;unicode-bidi:isolate}
-.rc-says{color:var(--tone);white-space:nowrap;font-weight:600}
+.rc-says{color:color-mix(in srgb,var(--tone) 80%,currentColor);white-space:nowrap;font-weight:600}
 .rc-facts{font-size:.82rem;opacity:.75;margin-top:.15rem}
 .rc-cond{display:grid;grid-template-columns:minmax(6rem,11rem) 1fr 7.5rem;gap:.8rem;align-items:center;
  font-size:.85rem;margin-top:.4rem}
@@ -66,7 +66,7 @@ def _card(voice: Voice, metrics: Mapping[str, float | None], probability: float,
     else:
         title = " and ".join(condition.text for condition in voice.rule.conditions)
         body = "".join(_condition(condition, metrics) for condition in voice.rule.conditions)
-    off = " off" if voice.weight == 0 else ""
+    off = " off" if voice.weight == 0 and with_share else ""
     percent = 100 * voice.share
     share = f" · {percent:.1f} %" if with_share else ""
     bar = f'<div class="rc-share" style="width:{min(max(percent, 0.5), 100):.1f}%"></div>' if with_share else ""

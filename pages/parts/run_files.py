@@ -62,25 +62,26 @@ def summary_of(folder: RunFolder, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method].reset_index(drop=True)
 
 
-def detail_of(folder: RunFolder, pair: str, method: str, iteration: int) -> PairDetail:
-    return _detail(str(folder.path), pair, method, iteration, stamp(folder.scores_file(method, iteration)))
+def detail_of(folder: RunFolder, pair: str, method: str, iteration: int, row: int | None = None) -> PairDetail:
+    """One pair; its row, where the queue knows it, spares searching for it."""
+    return _detail(str(folder.path), pair, method, iteration, row, stamp(folder.scores_file(method, iteration)))
 
 
 @st.cache_data(max_entries=200, ttl=900, show_spinner=False)
-def _detail(path: str, pair: str, method: str, iteration: int, written: tuple[int, ...]) -> PairDetail:
-    return pair_detail(RunFolder(path), pair, method, iteration)
+def _detail(path: str, pair: str, method: str, iteration: int, row: int | None, written: tuple[int, ...]) -> PairDetail:
+    return pair_detail(RunFolder(path), pair, method, iteration, row)
 
 
-def history_of(folder: RunFolder, pair: str, method: str) -> pd.DataFrame:
+def history_of(folder: RunFolder, detail: PairDetail, method: str) -> pd.DataFrame:
     """The pair's path through the iterations there are."""
     iterations = folder.iterations(method)
     files = (folder.scores_file(method, iteration) for iteration in iterations)
-    return _history(str(folder.path), pair, method, stamp(*files))
+    return _history(str(folder.path), detail.pair_id, method, detail.row, stamp(*files))
 
 
 @st.cache_data(max_entries=200, ttl=900, show_spinner=False)
-def _history(path: str, pair: str, method: str, written: tuple[int, ...]) -> pd.DataFrame:
-    return pair_history(RunFolder(path), pair, method)
+def _history(path: str, pair: str, method: str, row: int, written: tuple[int, ...]) -> pd.DataFrame:
+    return pair_history(RunFolder(path), pair, method, row)
 
 
 def page_of(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> PairPage:

@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.data_figures import figures_of
 from pages.parts.estimate import Sizes, estimate_seconds, finished_alike, raw_seconds
 from pages.parts.live import sizes_of
-from pages.parts.palette import METHOD_WORDS
+from pages.parts.palette import method_words
 from pages.parts.registry import KnownSet, known_sets, register
 from pages.parts.run_picker import store
 from pages.parts.set_view import edit_map, fact_line, map_problem
@@ -89,7 +89,6 @@ def _profile(path: str) -> DataProfile:
 
 
 def _choose_methods() -> list[str]:
-    words = " ".join(f"**{name}**: {text}." for name, text in METHOD_WORDS.items())
     options = [method for method in METHODS if method != "tradition"]
     return st.pills(
         "Methods to compare with tradition",
@@ -97,7 +96,7 @@ def _choose_methods() -> list[str]:
         selection_mode="multi",
         default=["risk", "risk+", "supervised", "forest"],
         key="form methods",
-        help=words,
+        help=method_words(METHODS),
     )
 
 

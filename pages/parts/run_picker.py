@@ -9,7 +9,7 @@ import streamlit as st
 from pages.parts.address import choose
 from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
-from pages.parts.palette import METHOD_WORDS
+from pages.parts.palette import method_words
 from pages.parts.places import runs_root
 from pages.parts.text import literal, short
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
@@ -106,8 +106,8 @@ def pick_view(with_iteration: bool = True) -> View | None:
         not_ready(record)
         return None
     methods = folder.methods()
-    words = " · ".join(f"{method}: {METHOD_WORDS[method]}" for method in methods)
-    method = choose(st.sidebar, "Method", methods, "method", methods[0], help=words, remember=True)
+    help_text = method_words(methods)
+    method = choose(st.sidebar, "Method", methods, "method", methods[0], help=help_text, remember=True)
     iterations = folder.iterations(method)[::-1]
     kept = kept_iteration(folder, method)
     default = kept if kept in iterations else iterations[0]

@@ -95,7 +95,7 @@ def attribute_table(figures: DataFigures) -> pd.DataFrame:
         }
         for a in figures.profile.attributes
     )
-    values = figures.values.rename(columns={"length_left": "typical length left", "length_right": "… right"})
+    values = figures.values.rename(columns={"length_left": "length left", "length_right": "length right"})
     return rows.merge(values, on="attribute", how="left")
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from pages.parts.arrays import columns_of, fired_of, ids_of
+from pages.parts.arrays import columns_of, fired_of, ids_of, pairs_in
 from pages.parts.palette import of_label
 from pages.parts.run_files import model_of
 from pages.parts.run_picker import View
@@ -88,5 +88,5 @@ def ask(view: View, wanted: Decisions) -> Outcome:
         }
     )
     changed = int((np.abs(after - before) > CHANGED).sum())
-    pairs = len(columns_of(view.folder, view.method, view.iteration, "risk")[0])
+    pairs = pairs_in(view.folder, view.method, view.iteration)
     return Outcome(table, changed, len(set(new.tolist()) - set(old.tolist())), len(rows), pairs)

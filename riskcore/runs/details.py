@@ -36,9 +36,11 @@ class PairDetail:
     truth: int | None  # None where the label is not known
 
 
-def pair_detail(folder: RunFolder, pair_id: str, method: str = "risk", iteration: int | None = None) -> PairDetail:
-    """The pair as an iteration left it, the latest if none is named."""
-    row = row_of(folder, pair_id)
+def pair_detail(
+    folder: RunFolder, pair_id: str, method: str = "risk", iteration: int | None = None, row: int | None = None
+) -> PairDetail:
+    """The pair as an iteration left it, the latest if none is named. Its row, where known, spares the search."""
+    row = row_of(folder, pair_id) if row is None else row
     record = take_rows(folder.pairs_file, [row]).to_pylist()[0]
     values = take_rows(folder.metrics_file, [row]).to_pylist()[0]
     metrics = {key: None if value is None or np.isnan(value) else float(value) for key, value in values.items()}
@@ -55,9 +57,9 @@ def pair_detail(folder: RunFolder, pair_id: str, method: str = "risk", iteration
     )
 
 
-def pair_history(folder: RunFolder, pair_id: str, method: str = "risk") -> pd.DataFrame:
+def pair_history(folder: RunFolder, pair_id: str, method: str = "risk", row: int | None = None) -> pd.DataFrame:
     """A row per iteration: what the matcher and the risk model said of the pair."""
-    row, columns = row_of(folder, pair_id), HISTORY_COLUMNS[1:]
+    row, columns = row_of(folder, pair_id) if row is None else row, HISTORY_COLUMNS[1:]
     rows = [
         {"iteration": iteration, **take_rows(folder.scores_file(method, iteration), [row], columns).to_pylist()[0]}
         for iteration in folder.iterations(method)

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from scipy import sparse
 
 from riskcore.rules.rule_set import RuleSet
@@ -60,6 +61,26 @@ def fired_table(fired: sparse.sparray) -> pa.Table:
     by_rule.sort_indices()
     rules = np.repeat(np.arange(by_rule.shape[1], dtype=np.int32), np.diff(by_rule.indptr))
     return pa.table({ROW: pa.array(by_rule.indices, pa.int32()), "rule": pa.array(rules, pa.int32())})
+
+
+def read_fired(folder: RunFolder, pairs: int, rules: int, rows: np.ndarray | None = None) -> sparse.csr_array:
+    """The firing matrix of all pairs, or of some rows in rising order: only what is asked for is held in memory."""
+    place = None
+    if rows is not None:
+        place = np.full(pairs, -1, dtype=np.int32)
+        place[rows] = np.arange(len(rows), dtype=np.int32)
+    parts, counts = [np.empty(0, dtype=np.int32)], np.zeros(rules, dtype=np.int64)
+    with pq.ParquetFile(folder.fired_file) as file:
+        for batch in file.iter_batches(batch_size=500_000, columns=[ROW, "rule"]):
+            pair, rule = (batch.column(at).to_numpy() for at in (0, 1))
+            if place is not None:
+                kept = place[pair] >= 0
+                pair, rule = place[pair[kept]], rule[kept]
+            parts.append(pair.astype(np.int32))
+            counts += np.bincount(rule, minlength=rules)
+    indices, ends = np.concatenate(parts), np.concatenate([[0], np.cumsum(counts)]).astype(np.int32)
+    shape = (pairs if rows is None else len(rows), rules)
+    return sparse.csc_array((np.ones(len(indices), dtype=bool), indices, ends), shape=shape).tocsr()
 
 
 def has_evidence(folder: RunFolder, evidence: Evidence) -> bool:

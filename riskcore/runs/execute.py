@@ -20,12 +20,14 @@ from riskcore.data.dataset import open_data
 from riskcore.data.mapping import parse_map
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.errors import CancelledError, RiskcoreError
+from riskcore.runs.comparison import compare_methods
 from riskcore.runs.evidence_files import write_pairs, write_truth
 from riskcore.runs.files import remove_parts, storage_error, write_json
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.heart import Heart, stopping_on_signals
 from riskcore.runs.lock import RunLock
 from riskcore.runs.plain import plain
+from riskcore.runs.rankings import first_look
 from riskcore.runs.recorder import Recorder
 from riskcore.runs.records import RunError, RunFailedError, RunRecord, RunState
 from riskcore.runs.results import peak_rss_mb, results_document
@@ -163,7 +165,10 @@ class _Work:
         started = time.perf_counter()
         recorder.on_phase_start({"phase": "report", "steps": None})
         recorder.scores.write_final(results)
-        document = results_document(recorder, results, self.config.risk)
+        look = first_look(folder, recorder.evidence, self.config.risk)
+        document = results_document(recorder, results, look)
+        fired = None if recorder.evidence is None else recorder.evidence.target.fired
+        write_json(folder.comparison_file, compare_methods(folder, document["methods"], look, fired))
         recorder.on_phase_end({"phase": "report", "seconds": time.perf_counter() - started})
         head = {"run": self.record.id, "seconds": {**self._phases(), "total": self.heart.seconds}}
         found = {**head, **document, "peak_rss_mb": round(peak_rss_mb(), 1)}

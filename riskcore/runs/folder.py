@@ -34,6 +34,10 @@ class RunFolder:
         return self.path / "results.json"
 
     @property
+    def comparison_file(self) -> Path:
+        return self.path / "comparison.json"
+
+    @property
     def validation_rules_file(self) -> Path:
         return self.path / "rules-validation.json"
 

@@ -10,6 +10,7 @@ import sys
 from collections.abc import Sequence
 
 from riskcore.errors import CancelledError, RiskcoreError
+from riskcore.runs.courtesy import step_back
 from riskcore.runs.execute import Engine, execute
 from riskcore.runs.records import RunFailedError
 from riskcore.runs.store import RunStore
@@ -38,4 +39,5 @@ def _say(error: RiskcoreError, code: int) -> int:
 
 
 if __name__ == "__main__":
+    step_back()
     sys.exit(main())

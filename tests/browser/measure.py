@@ -12,12 +12,14 @@ import statistics
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, query_pairs
+from pages.parts.sample_run import start_sample
+from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, cancel, query_pairs
 from tests.browser.driver import browsing, listen_for_keys, new_page, serving, settle, visit
 from tests.pages.synthetic_run import write_run
 
@@ -94,6 +96,42 @@ def report(timing: Timing) -> None:
     print(f"{'all':20s} {len(every):3d} x  median {statistics.median(every):.2f} s  p95 {slow:.2f} s")
 
 
+@contextmanager
+def training(root: Path, wanted: bool) -> Iterator[None]:
+    """The sample at work beside what is measured; stopped afterwards."""
+    if not wanted:
+        yield
+        return
+    store = RunStore(root / "runs")
+    run = start_sample(store).id
+    try:
+        yield
+    finally:
+        if not store.get(run).state.over:
+            cancel(store, run)
+        for _ in range(60):  # its folder goes away with the measurement
+            if store.get(run).state.over:
+                break
+            time.sleep(0.5)
+
+
+def measure(root: Path, record: RunRecord, rounds: int, train: bool) -> None:
+    """Drive the screens of the run and print what they took."""
+    with serving(root) as address, browsing() as browser, training(root, train):
+        page, opened, timing = new_page(browser), [], []
+        visit(page, address)
+        queue, link = page.get_by_test_id("stDataFrame"), f"{address}/pairs?run={record.id}"
+        timed(page, "open the queue", lambda: visit(page, link), queue.wait_for, opened)
+        report(opened)
+        listen_for_keys(page)
+        try:
+            clicks(page, record, timing, rounds)
+            screens(page, timing)
+        finally:
+            report(timing)
+        print(f"web process, at most {memory_mb(int(address.rsplit(':', 1)[1])):.0f} MB")
+
+
 def main() -> None:
     arguments = argparse.ArgumentParser(description=__doc__)
     arguments.add_argument("--pairs", type=int, default=100_000)
@@ -105,25 +143,7 @@ def main() -> None:
         root = Path(folder)
         record = write_run(root / "runs", options.pairs, 5, methods=("risk",), more_rules=options.rules)
         print(f"{options.pairs:,} pairs", file=sys.stderr)
-        with serving(root) as address, browsing() as browser:
-            page, timing = new_page(browser), []
-            visit(page, address)
-            if options.train:
-                from pages.parts.sample_run import start_sample
-
-                start_sample(RunStore(root / "runs"))
-            queue = page.get_by_test_id("stDataFrame")
-            opened: Timing = []
-            link = f"{address}/pairs?run={record.id}"
-            timed(page, "open the queue", lambda: visit(page, link), queue.wait_for, opened)
-            report(opened)
-            listen_for_keys(page)
-            try:
-                clicks(page, record, timing, options.rounds)
-                screens(page, timing)
-            finally:
-                report(timing)
-            print(f"web process, at most {memory_mb(int(address.rsplit(':', 1)[1])):.0f} MB")
+        measure(root, record, options.rounds, options.train)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,9 @@ from riskcore.rules.firing import fire
 from riskcore.rules.rule import Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
+from riskcore.runs.comparison import compare_methods
 from riskcore.runs.files import write_json, write_parquet, write_text
+from riskcore.runs.rankings import first_look
 
 ATTRIBUTES = ("title", "authors", "year")
 KINDS = (("title", "jaccard"), ("title", "cosine"), ("authors", "elements"), ("year", "differs"), ("year", "gap"))
@@ -56,6 +58,7 @@ def write_run(
     methods: tuple[str, ...] = ("risk", "risk+"),
     seed: int = 0,
     more_rules: int = 0,
+    more_methods: tuple[str, ...] = (),
 ) -> RunRecord:
     """Create a run under the root and fill its folder."""
     store, chance = RunStore(root), np.random.default_rng(seed)
@@ -71,7 +74,9 @@ def write_run(
         row for m in methods for row in _write_method(folder, m, ids, rules, fired, labels, iterations, truth, chance)
     ]
     write_json(folder.summary_file, rows)
-    _write_results(folder, record.id, ids, labels, rows, truth, chance)
+    _write_results(folder, record.id, ids, labels, rows, truth, chance, more_methods)
+    told = folder.results()["methods"]
+    write_json(folder.comparison_file, compare_methods(folder, told, first_look(folder, None), fired))
     store.claim(record.id)
     if state is not RunState.RUNNING:
         store.finish(
@@ -216,8 +221,9 @@ def _summary(method, iteration, scores, labels, first, before, truth) -> dict:
     }
 
 
-def _write_results(folder, run, ids, labels, rows, truth, chance) -> None:
+def _write_results(folder, run, ids, labels, rows, truth, chance, more) -> None:
     methods = {"tradition": ["source"], "risk": ["source", "validation"], "forest": ["source", "validation"]}
+    methods |= {name: ["source"] for name in more}
     columns = {
         name: np.clip(labels * (0.4 + 0.1 * place) + chance.normal(0.3, 0.25, len(ids)), 0, 1)
         for place, name in enumerate(methods)

@@ -5,19 +5,21 @@ from __future__ import annotations
 import io
 import json
 import zipfile
+from types import SimpleNamespace
 
 import pandas as pd
 import pytest
 
-from pages.parts import registry, run_form
+from pages.parts import link_table, registry, run_form
 from pages.parts.audit_view import as_csv, as_html, as_parquet
-from pages.parts.estimate import Sizes, estimate_seconds, standing, steps_of
+from pages.parts.estimate import Sizes, estimate_seconds, standing, step_words, steps_of
 from pages.parts.sample_run import sample_config
 from riskcore.audit import VerdictLog
 from riskcore.data import find_sample
 from riskcore.errors import ConfigError, DownloadError
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
 from tests.pages.conftest import checked, words
+from tests.pages.synthetic_run import write_run
 
 
 class Sent:
@@ -158,3 +160,43 @@ def test_compare_says_which_labels_each_number_used(screen, done):
     assert list(table["method"]) == ["tradition", "risk", "forest"]
     told = json.loads((done.folder / "results.json").read_text())["methods"]
     assert table["F1"][1] == pytest.approx(100 * told["risk"]["f1"])
+
+
+def test_a_method_that_is_new_here_shows_up_by_its_name(screen, runs):
+    """Screens list what a run's files hold: a further method needs no change of theirs."""
+    record = write_run(runs, 60, 3, more_methods=("from-tomorrow", "self-training"))
+    app = screen("compare", run=record.id)
+    assert list(app.dataframe[0].value["method"])[-2:] == ["from-tomorrow", "self-training"]
+    control = next(c for c in app.get("button_group") if "Against" in c.label)
+    app = checked(control.set_value("from-tomorrow").run())
+    assert "A coin that fixes as often" in words(app)
+    assert step_words("from-tomorrow") == "Run from-tomorrow"
+
+
+def test_compare_shows_an_older_run_without_its_comparison(screen, done):
+    first = words(screen("compare", run=done.id))
+    RunFolder(done.folder).comparison_file.unlink()
+    assert words(screen("compare", run=done.id)) == first
+
+
+def test_several_runs_show_mean_and_spread(screen, done, runs):
+    write_run(runs, 60, 3, name="another", seed=1)
+    text = words(screen("compare", run=done.id))
+    assert "Several runs" in text
+    assert "Mean and standard deviation: tradition" in text
+
+
+def test_a_row_leads_to_its_pair_or_rule(screen, done):
+    app = screen("compare", run=done.id)
+    app.session_state["go to"] = ("rules", {"run": done.id, "one": "5"})
+    app = checked(app.run())
+    assert "Right on the source" in words(app)
+    app.session_state["go to"] = ("pairs", {"run": done.id, "pair": "a7:b7"})
+    assert "The matcher says" in words(checked(app.run()))
+
+
+def test_the_row_that_was_chosen_is_followed(monkeypatch):
+    state = {"table": SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[(1, "pair")]))}
+    monkeypatch.setattr(link_table.st, "session_state", state)
+    link_table.remember("table", [("pairs", {"pair": "a"}), ("pairs", {"pair": "b"})])
+    assert state["go to"] == ("pairs", {"pair": "b"})

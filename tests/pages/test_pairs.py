@@ -138,3 +138,34 @@ def test_changing_a_filter_leaves_the_card_and_the_page(screen, done):
     app = checked(app.selectbox(key="label").set_value("= match").run())
     assert "page" not in app.query_params
     assert "page 1 of" in words(app)
+
+
+def test_what_is_one_click_further_is_drawn_once_it_is_open(screen, done):
+    """Drawn at once, it cost a third of the time of every step from pair to pair."""
+    first, *_ = first_pairs(done)
+    app = screen("pairs", run=done.id, pair=first)
+    assert not app.dataframe
+    app.session_state["all numbers"] = True
+    app.session_state["lower the risk"] = True
+    app = checked(app.run())
+    assert "risk without it" in app.dataframe[0].value.columns
+    assert "To bring the risk from" in words(app)
+
+
+def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):
+    """The card runs again without its page, so the page's boundary would not hold it."""
+    from pages.parts import pair_card
+
+    def broken(*_):
+        raise ValueError("never seen")
+
+    monkeypatch.setattr(pair_card, "risk_chart", broken)
+    text = words(screen("pairs", run=done.id, pair=first_pairs(done)[0]))
+    assert "met something it did not expect" in text
+    assert "The matcher says" in text
+
+
+def test_an_address_is_left_as_it_came(screen, done):
+    """Every change of it is one more step for the browser's back button."""
+    app = screen("pairs", run=done.id, method="risk", iteration="2")
+    assert dict(app.query_params) == {"run": done.id, "method": "risk", "iteration": "2"}

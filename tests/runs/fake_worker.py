@@ -2,10 +2,10 @@
 
 import sys
 
-from riskcore.runs import results
+from riskcore.runs import rankings
 from riskcore.runs.worker import main
 from tests.runs.fake_engine import fake_engine
 
 if __name__ == "__main__":
-    results.TRUST_CELLS = 0  # spares every process the import of scikit-learn
+    rankings.TRUST_CELLS = 0  # spares every process the import of scikit-learn
     sys.exit(main(engine=fake_engine))
