@@ -11,7 +11,7 @@ from pages.parts.page import boundary, open_page
 from pages.parts.pair_card import explain, show_pair, show_reasons, voices_of
 from pages.parts.palette import VERDICTS
 from pages.parts.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns, table_height
-from pages.parts.run_files import detail_of, page_of, rules_of
+from pages.parts.run_files import detail_of, page_of, rules_of, subjects_of
 from pages.parts.run_picker import View, pick_view
 from pages.parts.text import literal, plural
 from riskcore.runs import PairPage, PairQuery
@@ -179,5 +179,5 @@ with open_page("pairs", "The pairs most likely to be labelled wrong, each with t
         with_card = "pair" in st.query_params
         texts = tuple(rule.text for rule in rules_of(view.folder).rules)
         with st.expander("Filters", expanded=not with_card, icon=":material/filter_alt:"):
-            query = filter_bar(view, texts, view.folder.attributes())
+            query = filter_bar(view, texts, subjects_of(view.folder))
         browse(view, query, with_card)

@@ -34,6 +34,16 @@ WORDS = {
     "budget": "Errors found when reviewing pairs in the order of a ranking. The steeper, the less work.",
 }
 
+_RIVAL = "A rival is another record that resembles one of the two. Below 0, a rival is closer."
+_RARITY = "Words in few records are rare: 1 is a word never seen, common words are near 0."
+HINTS = {  # metrics whose names do not explain themselves
+    "lead": _RIVAL,
+    "mutual_lead": _RIVAL,
+    "rare_word": _RARITY,
+    "shared_word": _RARITY,
+    "lacking_word": _RARITY,
+}
+
 LABELS_USED = {
     "none": "labels used: none",
     "validation": "labels used: validation",

@@ -9,6 +9,7 @@ import dataclasses
 import html
 from collections.abc import Mapping, Sequence
 
+from pages.parts.glossary import HINTS
 from pages.parts.palette import MATCH, UNMATCH
 from riskcore.metrics.kinds import KINDS
 from riskcore.rules.rule import Condition, Rule
@@ -100,13 +101,13 @@ def _condition(condition: Condition, metrics: Mapping[str, float | None]) -> str
         return _condition_row(condition.metric.label, _track(0, 1, 0.5, condition.side, value), words)
     top = 1.0 if kind.bounded else max(2 * abs(condition.cut), 1.25 * (value or 0), 1.0)
     words = "" if value is None else f"{value:.4g} · "
-    track = _track(0, top, condition.cut, condition.side, value)
-    return _condition_row(condition.metric.label, track, f"{words}cut {condition.cut:.4g}")
+    track = _track(kind.low, top, condition.cut, condition.side, value)
+    return _condition_row(condition.metric.label, track, f"{words}cut {condition.cut:.4g}", HINTS.get(kind.key, ""))
 
 
-def _condition_row(name: str, track: str, words: str) -> str:
+def _condition_row(name: str, track: str, words: str, hint: str = "") -> str:
     return (
-        f'<div class="rc-cond"><span class="rc-name">{html.escape(name)}</span>{track}'
+        f'<div class="rc-cond"><span class="rc-name" title="{html.escape(hint)}">{html.escape(name)}</span>{track}'
         f'<span class="rc-nums">{html.escape(words)}</span></div>'
     )
 

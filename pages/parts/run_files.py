@@ -62,6 +62,13 @@ def summary_of(folder: RunFolder, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method].reset_index(drop=True)
 
 
+def subjects_of(folder: RunFolder) -> list[str]:
+    """What rules speak of: the attributes, and the record as a whole where some rule is about that."""
+    named = {condition.attribute for rule in rules_of(folder).rules for condition in rule.conditions}
+    attributes = folder.attributes()
+    return [*attributes, *sorted(named - set(attributes))]
+
+
 def detail_of(folder: RunFolder, pair: str, method: str, iteration: int, row: int | None = None) -> PairDetail:
     """One pair; its row, where the queue knows it, spares searching for it."""
     return _detail(str(folder.path), pair, method, iteration, row, stamp(folder.scores_file(method, iteration)))

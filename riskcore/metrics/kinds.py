@@ -21,7 +21,8 @@ class Kind:
     below: str  # a condition `value <= cut`
     difference: bool = False  # high means unlike; otherwise high means alike
     flag: bool = False  # 0 or 1 only, cut at 0.5, so the texts need no {cut}
-    bounded: bool = True  # within [0, 1]
+    bounded: bool = True  # at most 1
+    low: float = 0.0  # the least value there can be
 
 
 def _similarity(key: str, label: str) -> Kind:
@@ -112,14 +113,14 @@ _ALL = (
         "lead over the closest rival, on the better side",
         "{a} leads its closest rival by more than {cut} on one side",
         "{a} leads its closest rival by at most {cut} on both sides",
-        bounded=False,
+        low=-1.0,
     ),
     Kind(
         "mutual_lead",
         "lead over the closest rival, on the worse side",
         "{a} leads its closest rival by more than {cut} on both sides",
         "{a} leads its closest rival by at most {cut} on one side",
-        bounded=False,
+        low=-1.0,
     ),
 )
 

@@ -72,8 +72,8 @@ def test_bounds_and_symmetry(kind: AttributeType, rows: list[tuple[str | None, s
     np.testing.assert_array_equal(forth.values, back.values)
     for index, metric in enumerate(forth.metrics):
         column = forth.values[:, index]
-        assert not (column < (-1 if metric.kind in RIVAL_KINDS else 0)).any(), metric.label
-        if KINDS[metric.kind].bounded or metric.kind in RIVAL_KINDS:
+        assert not (column < KINDS[metric.kind].low).any(), metric.label
+        if KINDS[metric.kind].bounded:
             assert not (column > 1).any(), metric.label
 
 
