@@ -18,11 +18,11 @@ from numba import njit
 
 from riskcore.config import MetricConfig
 from riskcore.data.pairs import Pairs, Table
-from riskcore.data.values import fold, words
+from riskcore.data.values import fold, is_numeric_word, words
 from riskcore.metrics.kinds import RECORD_KINDS, RIVAL_KINDS
 from riskcore.metrics.sets import CodeScorer
 from riskcore.metrics.strings import Scores
-from riskcore.metrics.words import Rarity, weighted_rows
+from riskcore.metrics.words import COMPARED, Rarity, compare_words, weighted_rows
 
 _CANDIDATES = 3  # the pair's own two records may be among the closest of a self-join; the third is a rival
 
@@ -64,6 +64,7 @@ class RecordSpace:
         self.rarity = Rarity.learn(text for found in texts.values() for text in found)
         self._number = {word: index for index, word in enumerate(sorted(self.rarity.frequency))}
         self._rare = self.rarity.of(list(self._number))
+        self._numeric = np.array([is_numeric_word(word) for word in self._number], dtype=bool)
         self._known = {table: self._prepare(found) for table, found in texts.items()}
         self._closest: dict[tuple[Table, Table], tuple[np.ndarray, np.ndarray]] = {}
         self._codes: dict[tuple[Table, Table], CodeScorer] = {}
@@ -74,8 +75,8 @@ class RecordSpace:
         one, other = left.of_row[pairs.left_rows], right.of_row[pairs.right_rows]
         keys, inverse = np.unique(one * len(right.texts) + other, return_inverse=True)
         one, other = np.divmod(keys, max(1, len(right.texts)))
-        table = _compare_records(*left.rows, *right.rows, self._rare, one, other)
-        scores: Scores = dict(zip(RECORD_KINDS, table.T, strict=False))
+        table = compare_words(*left.rows, *right.rows, self._rare, self._numeric, one, other)
+        scores: Scores = dict(zip(COMPARED, table.T, strict=True))
         scores |= self._codes_of(pairs.left, pairs.right).score(one, other)
         if RIVAL_KINDS[0] in self.kinds:
             leads = np.column_stack([self._lead(pairs, one, other), self._lead(_swapped(pairs), other, one)])
@@ -132,43 +133,6 @@ def _swapped(pairs: Pairs) -> Pairs:
 def _texts(table: Table, attributes: Sequence[str]) -> list[str]:
     columns = [table.text(attribute) for attribute in attributes]
     return [" ".join(fold(value) for value in row if value is not None) for row in zip(*columns, strict=True)]
-
-
-@njit(cache=True, nogil=True)
-def _compare_records(  # type: ignore[no-untyped-def]
-    left_starts, left_items, left_weights, right_starts, right_items, right_weights, rarity, left, right
-):
-    """Merge the two sorted rows of each pair: overlap, containment, TF-IDF, rarest shared word, rarest lacking one."""
-    result = np.full((len(left), 5), np.nan)
-    for pair in range(len(left)):
-        i, i_end = left_starts[left[pair]], left_starts[left[pair] + 1]
-        j, j_end = right_starts[right[pair]], right_starts[right[pair] + 1]
-        left_size, right_size = i_end - i, j_end - j
-        if left_size == 0 or right_size == 0:
-            continue
-        shared, product, rarest, left_lone, right_lone = 0, 0.0, 0.0, 0.0, 0.0
-        while i < i_end or j < j_end:
-            if j >= j_end or (i < i_end and left_items[i] < right_items[j]):
-                left_lone = max(left_lone, rarity[left_items[i]])
-                i += 1
-            elif i >= i_end or right_items[j] < left_items[i]:
-                right_lone = max(right_lone, rarity[right_items[j]])
-                j += 1
-            else:
-                shared += 1
-                product += left_weights[i] * right_weights[j]
-                rarest = max(rarest, rarity[left_items[i]])
-                i += 1
-                j += 1
-        result[pair, 0] = shared / (left_size + right_size - shared)
-        result[pair, 1] = shared / min(left_size, right_size)
-        result[pair, 2] = min(product, 1.0)
-        result[pair, 3] = rarest
-        if left_size == right_size:
-            result[pair, 4] = min(left_lone, right_lone)
-        else:
-            result[pair, 4] = left_lone if left_size < right_size else right_lone
-    return result
 
 
 @njit(cache=True, nogil=True)

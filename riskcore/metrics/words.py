@@ -1,7 +1,7 @@
 """Word-level metrics: overlap, containment, TF-IDF, and words that only one side has.
 
 Values become rows of sorted word numbers (CSR arrays); one compiled pass merges the two rows of each pair and
-yields all five metrics, so no sparse product is ever materialised.
+yields all metrics, so no sparse product is ever materialised.
 """
 
 from __future__ import annotations
@@ -17,6 +17,8 @@ from numba import njit
 from riskcore.config import MetricConfig
 from riskcore.data.values import is_numeric_word, words
 from riskcore.metrics.strings import Scores
+
+COMPARED = ("jaccard", "containment", "cosine", "rare_word", "numeric_words", "shared_word", "lacking_word")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -74,8 +76,8 @@ class WordScorer:
         self._right = weighted_rows(right_words, number, self._rarity)
 
     def score(self, left: np.ndarray, right: np.ndarray) -> Scores:
-        table = _compare_words(*self._left, *self._right, self._rarity, self._numeric, left, right)
-        return dict(zip(("jaccard", "containment", "cosine", "rare_word", "numeric_words"), table.T, strict=True))
+        table = compare_words(*self._left, *self._right, self._rarity, self._numeric, left, right)
+        return dict(zip(COMPARED, table.T, strict=True))
 
 
 def weighted_rows(
@@ -91,36 +93,42 @@ def weighted_rows(
 
 
 @njit(cache=True, nogil=True)
-def _compare_words(  # type: ignore[no-untyped-def]
+def compare_words(  # type: ignore[no-untyped-def]
     left_starts, left_items, left_weights, right_starts, right_items, right_weights, rarity, numeric, left, right
 ):
-    """Merge the two sorted rows of each pair; a side without words leaves the pair missing."""
-    result = np.full((len(left), 5), np.nan)
+    """Merge the two sorted rows of each pair; a side without words leaves the pair missing. Columns: `COMPARED`."""
+    result = np.full((len(left), 7), np.nan)
     for pair in range(len(left)):
         i, i_end = left_starts[left[pair]], left_starts[left[pair] + 1]
         j, j_end = right_starts[right[pair]], right_starts[right[pair] + 1]
         left_size, right_size = i_end - i, j_end - j
         if left_size == 0 or right_size == 0:
             continue
-        shared, product, rarest, numeric_only = 0, 0.0, 0.0, 0
+        shared, product, rarest_shared, numeric_only = 0, 0.0, 0.0, 0
+        left_rarest, right_rarest = 0.0, 0.0  # of the words that only this side has
         while i < i_end or j < j_end:
             if j >= j_end or (i < i_end and left_items[i] < right_items[j]):
-                lone = left_items[i]
+                left_rarest = max(left_rarest, rarity[left_items[i]])
+                numeric_only += numeric[left_items[i]]
                 i += 1
             elif i >= i_end or right_items[j] < left_items[i]:
-                lone = right_items[j]
+                right_rarest = max(right_rarest, rarity[right_items[j]])
+                numeric_only += numeric[right_items[j]]
                 j += 1
             else:
                 shared += 1
                 product += left_weights[i] * right_weights[j]
+                rarest_shared = max(rarest_shared, rarity[left_items[i]])
                 i += 1
                 j += 1
-                continue
-            rarest = max(rarest, rarity[lone])
-            numeric_only += numeric[lone]
         result[pair, 0] = shared / (left_size + right_size - shared)
         result[pair, 1] = shared / min(left_size, right_size)
         result[pair, 2] = min(product, 1.0)
-        result[pair, 3] = rarest
+        result[pair, 3] = max(left_rarest, right_rarest)
         result[pair, 4] = numeric_only
+        result[pair, 5] = rarest_shared
+        if left_size == right_size:
+            result[pair, 6] = min(left_rarest, right_rarest)
+        else:
+            result[pair, 6] = left_rarest if left_size < right_size else right_rarest
     return result
