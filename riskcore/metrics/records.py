@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 import numpy as np
+import pandas as pd
 from numba import njit
 
 from riskcore.config import MetricConfig
@@ -25,6 +26,8 @@ from riskcore.metrics.strings import Scores
 from riskcore.metrics.words import COMPARED, Rarity, compare_words, weighted_rows
 
 _CANDIDATES = 3  # the pair's own two records may be among the closest of a self-join; the third is a rival
+_ONE_POOL = 0.5  # share of records in common from which two tables are drawn from one pool
+_AT_ONCE = 50_000  # records split into words at a time
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -67,6 +70,7 @@ class RecordSpace:
         self._numeric = np.array([is_numeric_word(word) for word in self._number], dtype=bool)
         self._known = {table: self._prepare(found) for table, found in texts.items()}
         self._closest: dict[tuple[Table, Table], tuple[np.ndarray, np.ndarray]] = {}
+        self._twins: dict[tuple[Table, Table], np.ndarray] = {}
         self._codes: dict[tuple[Table, Table], CodeScorer] = {}
 
     def score(self, pairs: Pairs) -> np.ndarray:
@@ -91,8 +95,7 @@ class RecordSpace:
         own = _similarity(*left.rows, *right.rows, rare, one, other)
         score, record = self._closest_of(pairs.left, pairs.right)
         is_rival = (record[one] >= 0) & (record[one] != other[:, None])
-        if same_records(pairs.left, pairs.right):
-            is_rival &= record[one] != one[:, None]
+        is_rival &= record[one] != self._twins_of(pairs.left, pairs.right)[one][:, None]
         return own - np.where(is_rival, score[one], 0.0).max(axis=1)
 
     def _closest_of(self, left: Table, right: Table) -> tuple[np.ndarray, np.ndarray]:
@@ -102,6 +105,14 @@ class RecordSpace:
             found = _closest(*one.rows, *other.postings, len(other.texts), self._config.rival_records, _CANDIDATES)
             self._closest[left, right] = found
         return self._closest[left, right]
+
+    def _twins_of(self, left: Table, right: Table) -> np.ndarray:
+        """For each record of the left table, itself in the right one where both are drawn from one pool; else -2."""
+        if (left, right) not in self._twins:
+            one, other = self._records(left), self._records(right)
+            place = {text: number for number, text in enumerate(other.texts)} if same_records(left, right) else {}
+            self._twins[left, right] = np.array([place.get(text, -2) for text in one.texts], dtype=np.int64)
+        return self._twins[left, right]
 
     def _codes_of(self, left: Table, right: Table) -> CodeScorer:
         if (left, right) not in self._codes:
@@ -116,14 +127,27 @@ class RecordSpace:
 
     def _prepare(self, found: list[str]) -> Records:
         texts, of_row = np.unique(np.array(found, dtype=object), return_inverse=True)
+        parts = [self._rows(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
+        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(starts) for starts, _, _ in parts)])
+        items = np.concatenate([np.zeros(0, dtype=np.int64), *(part[1] for part in parts)])
+        weights = np.concatenate([np.zeros(0), *(part[2] for part in parts)])
+        return Records(texts.tolist(), of_row, np.cumsum(sizes), items, weights, len(self._number))
+
+    def _rows(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         known = [[word for word in words(text) if word in self._number] for text in texts]
-        rows = weighted_rows([found[: self._config.max_tokens] for found in known], self._number, self._rare)
-        return Records(texts.tolist(), of_row, *rows, len(self._number))
+        return weighted_rows([found[: self._config.max_tokens] for found in known], self._number, self._rare)
 
 
 def same_records(left: Table, right: Table) -> bool:
-    """Whether two tables are one, as in a self-join."""
-    return left is right or (np.array_equal(left.ids, right.ids) and left.values.equals(right.values))
+    """Whether two tables are drawn from one pool: a self-join, or a file of pairs whose sides share their records."""
+    if left is right:
+        return True
+    shared = [name for name in left.attributes if name in right.attributes]
+    one, other = (
+        np.unique(pd.util.hash_pandas_object(table.values[shared], index=False).to_numpy()) for table in (left, right)
+    )
+    common = len(np.intersect1d(one, other, assume_unique=True))
+    return common > 0 and common >= _ONE_POOL * min(len(one), len(other))
 
 
 def _swapped(pairs: Pairs) -> Pairs:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -15,22 +15,36 @@ _DENSE_CELLS = 32_000_000  # bytes of the dense block that one chunk of pairs is
 
 def fire(rules: Sequence[Rule], matrix: MetricMatrix) -> sparse.csr_array:
     """A boolean pairs x rules matrix, chunk by chunk; each distinct condition is evaluated once."""
-    conditions = list(dict.fromkeys(condition for rule in rules for condition in rule.conditions))
-    number = {condition: index for index, condition in enumerate(conditions)}
-    members = [[number[condition] for condition in rule.conditions] for rule in rules]
-    step = max(1, _DENSE_CELLS // max(1, len(rules) + len(conditions)))
-    chunks = [
-        _fire_chunk(matrix.values[start : start + step], matrix, conditions, members)
-        for start in range(0, len(matrix), step)
-    ]
+    chunks = [sparse.csr_array(fired.T) for fired in _chunks(rules, matrix)]
     if not chunks:
         return sparse.csr_array((0, len(rules)), dtype=bool)
     return sparse.vstack(chunks, format="csr") if len(chunks) > 1 else chunks[0]
 
 
+def fired_bits(rules: Sequence[Rule], matrix: MetricMatrix) -> np.ndarray:
+    """The pairs each rule fires on as a row of bits in 64-bit words: an eighth of a byte per pair and rule."""
+    words = [_packed(fired) for fired in _chunks(rules, matrix)]
+    return np.hstack(words) if words else np.zeros((len(rules), 0), dtype=np.uint64)
+
+
+def _packed(fired: np.ndarray) -> np.ndarray:
+    packed = np.packbits(fired, axis=1)
+    return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
+
+
+def _chunks(rules: Sequence[Rule], matrix: MetricMatrix) -> Iterator[np.ndarray]:
+    """Rules x pairs, some pairs at a time."""
+    conditions = list(dict.fromkeys(condition for rule in rules for condition in rule.conditions))
+    number = {condition: index for index, condition in enumerate(conditions)}
+    members = [[number[condition] for condition in rule.conditions] for rule in rules]
+    step = max(1, _DENSE_CELLS // max(1, len(rules) + len(conditions)))
+    for start in range(0, len(matrix), step):
+        yield _fire_chunk(matrix.values[start : start + step], matrix, conditions, members)
+
+
 def _fire_chunk(
     values: np.ndarray, matrix: MetricMatrix, conditions: Sequence[Condition], members: Sequence[Sequence[int]]
-) -> sparse.csr_array:
+) -> np.ndarray:
     column = {metric: index for index, metric in enumerate(matrix.metrics)}
     holds = np.empty((len(conditions), len(values)), dtype=bool)
     for index, condition in enumerate(conditions):
@@ -38,4 +52,4 @@ def _fire_chunk(
     fired = np.empty((len(members), len(values)), dtype=bool)
     for index, member in enumerate(members):
         np.logical_and.reduce(holds[member], axis=0, out=fired[index])
-    return sparse.csr_array(fired.T)
+    return fired

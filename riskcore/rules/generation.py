@@ -8,15 +8,16 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 
 from riskcore.config import RuleConfig
 from riskcore.metrics.kinds import Metric
 from riskcore.metrics.values import MetricMatrix
-from riskcore.rules.firing import fire
+from riskcore.rules.firing import fire, fired_bits
 from riskcore.rules.one_sided import Cut, search
 from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule
 from riskcore.rules.rule_set import RuleSet
+
+_WORDS_AT_ONCE = 4_000_000  # 64-bit words of rules' bits compared at a time: 32 MB
 
 
 def generate(
@@ -75,7 +76,7 @@ def prune(found: RuleSet) -> RuleSet:
 
 def merge(found: RuleSet, matrix: MetricMatrix, overlap: float) -> RuleSet:
     """Of rules of one class that fire on nearly the same pairs, keep the one that is simplest to read."""
-    bits = _packed(fire(found.rules, matrix))
+    bits = fired_bits(found.rules, matrix)
     outcome = np.array([rule.outcome == MATCH for rule in found.rules], dtype=bool)
     length = np.array([len(rule.conditions) for rule in found.rules], dtype=np.int64)
     support, gone, kept = found.support, np.zeros(len(found), dtype=bool), []
@@ -85,15 +86,19 @@ def merge(found: RuleSet, matrix: MetricMatrix, overlap: float) -> RuleSet:
         kept.append(int(row))
         of_a_size = (support >= overlap * support[row]) & (overlap * support <= support[row])
         near = np.flatnonzero(of_a_size & ~gone & (outcome == outcome[row]))
-        both = np.bitwise_count(bits[near] & bits[row]).sum(axis=1, dtype=np.int64)
+        both = _shared(bits, near, row)
         gone[near[both >= overlap * (support[row] + support[near] - both)]] = True
     return found.take(sorted(kept))
 
 
-def _packed(fired: sparse.csr_array) -> np.ndarray:
-    """The pairs each rule fires on as a row of bits."""
-    dense = np.packbits(fired.toarray().T, axis=1)
-    return np.ascontiguousarray(np.pad(dense, ((0, 0), (0, -dense.shape[1] % 8)))).view(np.uint64)
+def _shared(bits: np.ndarray, rows: np.ndarray, row: int) -> np.ndarray:
+    """How many pairs each of these rules fires on together with one rule; some rules at a time, to bound memory."""
+    step = max(1, _WORDS_AT_ONCE // max(1, bits.shape[1]))
+    parts = [
+        np.bitwise_count(bits[rows[start : start + step]] & bits[row]).sum(axis=1, dtype=np.int64)
+        for start in range(0, len(rows), step)
+    ]
+    return np.concatenate(parts)
 
 
 def _precedes(found: RuleSet, other: int, row: int) -> bool:

@@ -8,8 +8,9 @@
         one pass of the matcher towards the jury's verdicts, on target and validation pairs alike;
     keep the round whose verdicts explain held-out validation labels best; the starting matcher is a candidate.
 
-The validation pairs' own labels reach neither the witnesses asked about them nor the matcher: it is taught their
-cross-fitted verdicts. So what is selected on them is honest. No label of the target is at hand here.
+A validation pair's own label does not reach the witnesses asked about it, nor the jury that judges it, nor the matcher,
+which is taught cross-fitted verdicts. (It reaches the witnesses of other pairs, and through what the jury learns from
+these a trace of it is in its verdict, as in any stacking.) No label of the target is at hand here.
 """
 
 from __future__ import annotations
@@ -38,7 +39,6 @@ from riskcore.tuning.tradition import epoch_seed, validation_scores
 from riskcore.tuning.witnesses import NAMES, TAUGHT, Question, hear, hear_taught, log_odds, posterior_means
 
 Hear = Callable[[Question, Sequence[Question]], list[np.ndarray]]  # taught the first, asked the others
-LABELS_USED = ("source", "validation")
 
 
 def go_beyond(
@@ -79,7 +79,8 @@ def _matcher_alone(matcher: Matcher, evidence: Evidence, why: str) -> MethodResu
     """The starting matcher's answers, where witnesses cannot be weighed or do not help."""
     unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
     record = {"lacked": [f"{why}: the matcher is left as it was"]}
-    return MethodResult("risk+", matcher.predict_proba(evidence.target.examples), unseen, LABELS_USED, record)
+    labels = ("source", "validation") if len(evidence.validation) else ("source",)
+    return MethodResult("risk+", matcher.predict_proba(evidence.target.examples), unseen, labels, record)
 
 
 class _Court:
@@ -153,15 +154,21 @@ def _testimony(
         taught = partial(hear_taught, matcher, config=config, should_stop=should_stop)
         ways.append((taught, taught_folds))
     steps, done, columns = sum(len(folds) + 1 for _, folds in ways), 0, []
+
+    def tell() -> None:
+        nonlocal done
+        done += 1
+        notify(listeners, "on_progress", {"phase": "witnesses", "done": done, "total": steps})
+        if should_stop():
+            raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
+
     for ask, folds in ways:
         said = dict(zip(asked, ask(validation, list(asked.values())), strict=True))
+        tell()
         held_out = []
         for fold, rest in folds:
             held_out.append((fold, ask(validation.take(rest), [validation.take(fold)])[0]))
-            done += 1
-            notify(listeners, "on_progress", {"phase": "witnesses", "done": done, "total": steps})
-            if should_stop():
-                raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
+            tell()
         columns.append({**said, "validation": _in_place(held_out, len(validation.part))})
     return {name: np.column_stack([column[name] for column in columns]) for name in columns[0]}
 
@@ -239,4 +246,4 @@ def _answer(matcher: Matcher, court: _Court, rounds: Rounds, start: Arrays) -> M
     if unseen is not None:
         probability = court.judge(sitting.jury, "unseen", matcher.predict_proba(unseen.examples))
     record = {"best_iteration": best, "validation_f1": rounds.rows[best]["validation_f1"], "rows": rounds.rows}
-    return MethodResult("risk+", sitting.scores.probability, probability, LABELS_USED, record)
+    return MethodResult("risk+", sitting.scores.probability, probability, ("source", "validation"), record)

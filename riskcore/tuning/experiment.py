@@ -120,7 +120,7 @@ class _Run:
         matcher = self._start()
         adapted = adapt(matcher, self.evidence, self.config, self.listeners, self._checkpoint("risk"), self.should_stop)
         facts = {"best_iteration": adapted.best, "rows": list(adapted.rows)}
-        return self._answer("risk", matcher, ("source", "validation"), facts), {}
+        return self._answer("risk", matcher, self._labels_to_train, facts), {}
 
     def _risk_plus(self) -> tuple[MethodResult, Arrays]:
         kept = self._checkpoint("risk+"), self._checkpoint("risk+-witnesses")
@@ -130,7 +130,7 @@ class _Run:
     def _supervised(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
         fine_tune_on_validation(matcher, self.evidence, self.config, self.should_stop)
-        return self._answer("supervised", matcher, ("source", "validation"), {}), {}
+        return self._answer("supervised", matcher, self._labels_to_train, {}), {}
 
     def _self_training(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
@@ -143,14 +143,14 @@ class _Run:
             self.should_stop,
         )
         facts = {"best_iteration": taught.best, "rows": list(taught.rows)}
-        return self._answer("self-training", matcher, ("source", "validation"), facts), {}
+        return self._answer("self-training", matcher, self._labels_to_train, facts), {}
 
     def _transfer(self) -> tuple[MethodResult, Arrays]:
         from riskcore.tuning.transfer import train_transfer
 
         matcher = create(self.config.matcher, self.workload.attributes)
         train_transfer(matcher, self.evidence, self.config, self.should_stop)
-        return self._answer("transfer", matcher, ("source", "validation"), {}), {}
+        return self._answer("transfer", matcher, self._labels_to_train, {}), {}
 
     def _forest(self) -> tuple[MethodResult, Arrays]:
         source, validation = self.evidence.source, self.evidence.validation

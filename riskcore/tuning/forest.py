@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 TREES = 300
-_MISSING = -1.0  # below every metric, so that a split can set missing values apart
+_MISSING = -1.0  # at the low end of all metrics; where a metric reaches it, the flag sets missing values apart
 
 
 def with_flags(metrics: np.ndarray) -> np.ndarray:

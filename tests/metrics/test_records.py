@@ -99,7 +99,7 @@ def test_a_closer_rival_takes_the_lead() -> None:
 
 def test_words_in_many_records_do_not_count_towards_rivals() -> None:
     left = table("tableA", [("sony", f"w{n}") for n in range(5)])
-    right = table("tableB", [*(("sony", f"w{n}") for n in range(5)), ("sony", "")])
+    right = table("tableB", [*(("sony", f"w{n} x{n}") for n in range(5)), ("sony", "")])
     pairs = all_pairs(left, right)
     space = MetricSpace.fit(ATTRIBUTES, [left, right], MetricConfig(rival_records=4))
     found = leads(space, pairs)[:, 0].reshape(5, 6)
@@ -108,7 +108,7 @@ def test_words_in_many_records_do_not_count_towards_rivals() -> None:
 
 
 def test_rivals_are_compared_only_where_they_mean_the_same() -> None:
-    one, other = table("tableA", [("a", "b"), ("c", "d")]), table("tableB", [("a", "b")])
+    one, other = table("tableA", [("a", "b"), ("c", "d")]), table("tableB", [("a", "e"), ("c", "f")])
     copy = table("copy", [("a", "b"), ("c", "d")])
     join, self_join = all_pairs(one, other), all_pairs(one, copy)
     assert comparable_rivals([join, join])
@@ -117,6 +117,17 @@ def test_rivals_are_compared_only_where_they_mean_the_same() -> None:
     assert comparable_rivals([join, self_join.take(slice(0, 0))])
     space = MetricSpace.fit(ATTRIBUTES, [one, other], rivals=False)
     assert not any(metric.kind == "lead" for metric in space.transform(join).metrics)
+
+
+def test_a_record_is_not_its_own_rival_on_the_other_side_of_a_file_of_pairs() -> None:
+    a, b, c = ("sony dcr", "sr45"), ("sony dcr", "sr45 camera"), ("canon case", "black")
+    pool = table("pool", [a, b, c])
+    one, other = table("left", [a, b]), table("right", [b, c])
+    as_pool = Pairs(pool, pool, np.array([0, 1]), np.array([1, 2]), np.array(["a:b", "b:c"], dtype=object))
+    as_file = Pairs(one, other, np.array([0, 1]), np.array([0, 1]), np.array(["a:b", "b:c"], dtype=object))
+    assert comparable_rivals([as_pool, as_file])
+    assert leads(MetricSpace.fit(ATTRIBUTES, [one, other]), as_file)[0].min() > 0
+    assert leads(MetricSpace.fit(ATTRIBUTES, [pool, pool]), as_pool)[0].min() > 0
 
 
 def test_an_attribute_may_be_called_record() -> None:

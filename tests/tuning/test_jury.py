@@ -35,7 +35,8 @@ def test_the_best_witness_is_heard_most_and_weak_ones_do_little_harm(size: int) 
     rng = np.random.default_rng(0)
     labels = (rng.random(size) < 0.3).astype(np.int8)
     jury = appoint(said(rng, labels, [0.1, 4.0, 0.0]), labels)
-    assert jury.weights.argmax() == 1 or size == 60  # sixty labels are too few to choose by
+    if size > 60:  # sixty labels are too few to choose by
+        assert jury.weights.argmax() == 1
     fresh = (rng.random(4000) < 0.3).astype(np.int8)
     words = said(rng, fresh, [0.1, 4.0, 0.0])
     alone = ((words[:, 1] > 0) == fresh).mean()
