@@ -213,6 +213,12 @@ class AdaptConfig(Config):
     hear_rules: bool = setting(True, "risk: off, risk follows from the matcher's output alone; shows what rules add")
     refit: bool = setting(True, "risk: off, the first iteration's risk model is kept; shows what refitting adds")
     confident: float = setting(0.9, "self-training: probability from which the matcher's own label is believed", 0.5, 1)
+    memory: float = setting(
+        0.5,
+        "risk: share of the last pass's VaR in the next one's; refitted alone, the risk model swings the matcher",
+        0,
+        1,
+    )
     beyond_iterations: int = setting(4, "risk+: passes of the matcher towards the jury's verdicts", 0, 1_000)
     source_worth: float = setting(20.0, "risk+: a rule's record on the source counts as this many pairs", 0)
     witness_folds: int = setting(5, "risk+: folds in which witnesses are fitted and asked", 2)

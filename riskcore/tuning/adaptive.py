@@ -59,8 +59,9 @@ def adapt(
     last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
     for iteration in range(len(rounds.rows), last + 1):
         started = time.perf_counter()
+        aims = _aims(evidence, rounds.arrays, config) if iteration else {}
         if iteration:
-            _one_pass(matcher, evidence, rounds.arrays, config, iteration, should_stop)
+            _one_pass(matcher, evidence, aims, config, iteration, should_stop)
         probability = matcher.predict_proba(evidence.target.examples)
         validated = matcher.predict_proba(evidence.validation.examples)
         fitted_on = validated if config.adapt.refit else rounds.arrays.get("fitted_on", validated)
@@ -69,7 +70,7 @@ def adapt(
         row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
         row["seconds"] = time.perf_counter() - started
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
-        rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on}, best_iteration)
+        rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **aims}, best_iteration)
         notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
         rounds.save(matcher)
     matcher.restore(rounds.best)
@@ -87,12 +88,25 @@ def best_iteration(rows: Sequence[Record]) -> int:
     return int(list(steady)[-1]["iteration"])
 
 
+def _aims(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays:
+    """What a pass pulls each pair to: 1 - VaR of either label, averaged with the aims of the pass before.
+
+    A risk model fitted to a matcher that has just swung one way swings it back; the average holds both still.
+    """
+    now = {"target_match": 1 - last["var_match"], "target_unmatch": 1 - last["var_unmatch"]}
+    now |= _cross_fitted(evidence, last["validated"], last["fitted_on"], config)
+    memory = config.adapt.memory
+    return {name: (1 - memory) * aim + memory * last.get(name, aim) for name, aim in now.items()}
+
+
 def _one_pass(
-    matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
+    matcher: Matcher, evidence: Evidence, aims: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
 ) -> None:
     """One pass over target and validation pairs with the risk loss; VaR is held constant."""
-    target = TuningSet(evidence.target.examples, 1 - last["var_match"], 1 - last["var_unmatch"])
-    sets = [target, *_cross_fitted(evidence, last["validated"], last["fitted_on"], config)]
+    sets = [
+        TuningSet(evidence.target.examples, aims["target_match"], aims["target_unmatch"]),
+        TuningSet(evidence.validation.examples, aims["validation_match"], aims["validation_unmatch"]),
+    ]
     seed = epoch_seed(config.seed, 10_000 + iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
@@ -102,17 +116,17 @@ def _without_rules(evidence: Evidence) -> Evidence:
     return dataclasses.replace(evidence, prior=evidence.prior.with_rules(muted=evidence.prior.rules))
 
 
-def _cross_fitted(
-    evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarray, config: RunConfig
-) -> list[TuningSet]:
+def _cross_fitted(evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarray, config: RunConfig) -> Arrays:
     """The validation pairs as unlabelled ones: each fold's risk from a model that saw the other folds only."""
-    part, sets = evidence.validation, []
+    part = evidence.validation
+    aims = {name: np.zeros(len(part)) for name in ("validation_match", "validation_unmatch")}
     for fold in folds_of(part.labels, config.adapt.folds, config.seed):
         rest = np.setdiff1d(np.arange(len(part)), fold)
         fit = fit_risk_model(evidence.prior, part.fired[rest], fitted_on[rest], part.labels[rest], config.risk)
         scores = fit.model.score(validated[fold], part.fired[fold], config=config.risk)
-        sets.append(TuningSet(part.examples.take(fold), 1 - scores.var_match, 1 - scores.var_unmatch))
-    return sets
+        aims["validation_match"][fold] = 1 - scores.var_match
+        aims["validation_unmatch"][fold] = 1 - scores.var_unmatch
+    return aims
 
 
 def _fit(prior: RiskModel, part: Part, validated: np.ndarray, config: RunConfig) -> FitResult:
