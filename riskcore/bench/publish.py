@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from riskcore.bench.documents import read_all
+from riskcore.bench.documents import read_all, unreadable
 from riskcore.bench.images import NoBrowserError, write_html, write_png
 from riskcore.bench.means import grouped
 from riskcore.bench.report import TITLES, comparisons, kept_notes, render
@@ -34,7 +34,7 @@ def publish(out: Path, to: Path, with_images: bool = True) -> Page:
     if not documents:
         raise ConfigError(f"{out} holds no results. Run `bench shift` first, or name their folder with --out.")
     write_tables(out)
-    drawn, images, notices = figures(documents), dict[str, str](), list[str]()
+    drawn, images, notices = figures(documents), dict[str, str](), unreadable(out)
     pages = {name: out / "figures" / f"{name}.html" for name in drawn}
     for name, figure in drawn.items():
         write_html(figure, pages[name])

@@ -172,12 +172,13 @@ def _check(base: RunConfig, matchers: list[str] | None) -> None:
 
 
 def _run(bench: str, wish: Wish, out: Path, jobs: int | None, keep: bool, as_json: bool) -> None:
+    from riskcore.bench.documents import unreadable
     from riskcore.bench.plans import plan
     from riskcore.bench.session import ToDo, run_benchmark
     from riskcore.cli.bench_progress import showing_cells
 
     cells, notices = plan(bench, wish)
-    for notice in notices:
+    for notice in (*notices, *unreadable(out)):
         say(notice, to_stderr=True)
     todo, jobs = ToDo.of(cells, out, keep), jobs or os.cpu_count() or 1
     say(f"{counted(len(cells), 'cell')}, {todo.finished:,} of them done before; results in {out}", to_stderr=True)

@@ -155,6 +155,21 @@ def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
     assert borrowed["results"] == (read_document(shift, tmp_path) or {})["results"]
 
 
+@pytest.mark.parametrize("content", ["torn", "[]", '{"format": 2}', '{"format": 1, "results": []}', '{"format": 1}'])
+def test_a_file_that_is_no_document_stops_nothing(cell: Cell, tmp_path: Path, content: str) -> None:
+    work_out(cell, tmp_path, told_nothing)
+    for bench in ("shift", "validation-size"):
+        file = tmp_path / "cells" / bench / "DA2DS.foreign.seed0.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+    assert len(documents.read_all(tmp_path)) == 1
+    notices = documents.unreadable(tmp_path)
+    assert len(notices) == 2
+    assert str(file) in notices[1]
+    other = dataclasses.replace(cell, bench="validation-size")
+    assert ToDo.of([cell, other], tmp_path, keep=False).cells == []
+
+
 def row(**changes: Any) -> dict[str, Any]:
     base: dict[str, Any] = dict.fromkeys(COLUMNS)
     return {**base, "bench": "shift", "workload": "DA2DS", "method": "risk", "current": True, **changes}

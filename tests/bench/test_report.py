@@ -145,6 +145,14 @@ def test_the_command_keeps_notes(tmp_path: Path) -> None:
     assert "![" not in page.read_text()
 
 
+def test_a_foreign_file_is_named_and_passed_over(tmp_path: Path) -> None:
+    save(made_up(), tmp_path)
+    (tmp_path / "cells" / "shift" / "foreign.json").write_text('{"format": 7}')
+    result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path), "--no-images"])
+    assert result.exit_code == 0, result.output
+    assert "foreign.json is left out" in result.stderr.replace("\n", "")
+
+
 def test_nothing_to_report_says_what_to_do(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path)])
     assert result.exit_code == 2
