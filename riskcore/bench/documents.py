@@ -60,6 +60,11 @@ def entry_of(result: dict[str, Any]) -> Entry:
     return result["method"], result["ablation"]
 
 
+def was_resumed(facts: dict[str, Any]) -> bool:
+    """Whether work was cut off and gone on with: then seconds before the cut are not in its seconds."""
+    return bool(facts.get("resumed", False))
+
+
 def is_current(result: dict[str, Any]) -> bool:
     """Whether the code and the libraries that are here now gave this result."""
     return bool(result["code"] == code_stamp() and result["versions"] == versions())
@@ -80,6 +85,7 @@ def write_document(cell: Cell, out: Path, facts: dict[str, Any], results: Sequen
     if before is not None:
         facts = {**facts, "seconds": _summed({**before["seconds"], **facts["seconds"]})}
         facts["peak_rss_mb"] = max(before["peak_rss_mb"], facts["peak_rss_mb"])
+        facts["resumed"] = was_resumed(before) or was_resumed(facts)
     document = {
         "format": FORMAT,
         **{name: getattr(cell, name) for name in ("bench", "workload", "variant", "matcher", "seed")},
@@ -107,7 +113,8 @@ def borrow(cell: Cell, out: Path, keep: bool = False) -> None:
         wanted = missing(cell, read_document(cell, out), keep)
         results = [one for one in other["results"] if entry_of(one) in wanted and (keep or is_current(one))]
         if same and other["bench"] != cell.bench and results:
-            write_document(cell, out, {name: other[name] for name in FACTS}, results)
+            facts = {**{name: other[name] for name in FACTS}, "resumed": was_resumed(other)}
+            write_document(cell, out, facts, results)
 
 
 def _summed(seconds: dict[str, float]) -> dict[str, float]:

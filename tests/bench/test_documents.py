@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from riskcore.bench import documents
+from riskcore.bench import documents, worker
+from riskcore.bench.ablations import ablated
 from riskcore.bench.cells import Cell
 from riskcore.bench.documents import missing, read_document
 from riskcore.bench.plans import Wish, plan
@@ -116,8 +117,8 @@ def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -
         steps: list[str] = []
 
         def tell(record: dict[str, Any]) -> None:
-            steps.append(record["step"])
-            if record["step"] == step:
+            steps.append(record.get("step", ""))
+            if steps[-1] == step:
                 raise KilledError
 
         work_out(cell, tmp_path, tell)
@@ -127,6 +128,10 @@ def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -
         work_until("forest")
     with pytest.raises(KilledError):
         work_until("risk (no rules)")
+    assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no rules")]
+    todo = ToDo.of([cell], tmp_path, keep=False)
+    assert todo.cells == [cell]  # the whole of it, to find its checkpoints
+    assert todo.known == {}
     steps = work_until(None)
     assert not [step for step in steps if step.startswith(("tradition epoch", "risk iteration", "forest"))]
     document = read_document(cell, tmp_path)
@@ -137,6 +142,9 @@ def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -
     work_out(cell, straight, told_nothing)
     again = read_document(cell, straight)
     assert again is not None
+    assert (document["resumed"], again["resumed"]) == (True, False)
+    assert ToDo.of([cell], tmp_path, keep=False).known == {}
+    assert list(ToDo.of([cell], straight, keep=False).known) == [cell.group]
     scores = [[(one["method"], one["f1"], one["unseen"]) for one in some["results"]] for some in (document, again)]
     assert scores[0] == scores[1]
 
@@ -153,6 +161,32 @@ def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
     assert borrowed is not None
     assert (borrowed["bench"], borrowed["variant"]) == ("validation-size", "all validation pairs")
     assert borrowed["results"] == (read_document(shift, tmp_path) or {})["results"]
+
+
+def test_a_wide_matcher_is_trained_anew_where_there_are_fewer_metrics(cell: Cell, tmp_path: Path) -> None:
+    config = dataclasses.replace(cell.config, matcher=MatcherConfig(kind="toy", wide=True), methods=("risk",))
+    cell = dataclasses.replace(cell, config=config, ablations=("no VaR", "no difference metrics"))
+    told: list[dict[str, Any]] = []
+    work_out(cell, tmp_path, told.append)
+    assert missing(cell, read_document(cell, tmp_path)) == []
+    assert [one["share"] for one in told] == sorted(one["share"] for one in told)
+    trained = {one["step"].split(" epoch")[0] for one in told if " epoch" in one["step"]}
+    assert trained == {"tradition", "tradition (no difference metrics)"}
+
+
+def test_an_ablation_that_fails_takes_nothing_with_it(
+    cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(config: RunConfig, ablation: str) -> RunConfig:
+        if ablation == "no re-fit":
+            raise KilledError
+        return ablated(config, ablation)
+
+    monkeypatch.setattr(worker, "ablated", broken)
+    cell = dataclasses.replace(cell, ablations=("no VaR", "no re-fit"))
+    with pytest.raises(KilledError):
+        work_out(cell, tmp_path, told_nothing)
+    assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no re-fit")]
 
 
 @pytest.mark.parametrize("content", ["torn", "[]", '{"format": 2}', '{"format": 1, "results": []}', '{"format": 1}'])
