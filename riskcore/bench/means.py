@@ -33,6 +33,18 @@ class Group:
             parts.append(str(self.head["split"]) + (f", {100 * share:g} %" if share < 1 else ""))
         return " ".join(parts) + ("" if self.head["matcher"] == "hybrid" else f" ({self.head['matcher']})")
 
+    @property
+    def row(self) -> str:
+        """What tells it from the others of its line."""
+        if self.head["bench"] != "validation-size":
+            return str(self.head["variant"])
+        size = self.head["validation_size"]
+        return f"{'all' if size is None else format(size, ',')} validation pairs"
+
+    @property
+    def name(self) -> str:
+        return ", ".join(part for part in (self.line, self.row) if part)
+
 
 def grouped(documents: Sequence[dict[str, Any]], bench: str) -> list[Group]:
     """The groups of one benchmark, in the paper's order, then others by name."""
