@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcore.bench.cells import CELLS, Cell, Entry
-from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, settings_stamp, versions
+from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, settings_stamp, shared_stamp, versions
 from riskcore.errors import RiskcoreError
 from riskcore.runs.files import read_json, write_json
 from riskcore.runs.records import RunStorageError
@@ -94,6 +94,7 @@ def write_document(cell: Cell, out: Path, facts: dict[str, Any], results: Sequen
         "validation_size": cell.config.validation_size,
         "settings": changed_settings(cell.config),
         "settings_stamp": settings_stamp(cell.config),
+        "shared_stamp": shared_stamp(cell.config),
         "data_stamp": data_stamp(cell.config),
         **facts,
         "results": [*kept, *results],

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from riskcore.bench.agreement import GROUP, STAMPS
 from riskcore.bench.plans import DEFAULTS, METHODS, SPLITS
-from riskcore.bench.tables import GROUP, Row, long_rows, summary
+from riskcore.bench.tables import Row, long_rows, summary
 
 Key = tuple[Any, ...]
 
@@ -50,7 +51,7 @@ def grouped(documents: Sequence[dict[str, Any]], bench: str) -> list[Group]:
     """The groups of one benchmark, in the paper's order, then others by name."""
     found: dict[Key, Group] = {}
     for row in summary(long_rows([one for one in documents if one["bench"] == bench])):
-        head = {name: row[name] for name in GROUP}
+        head = {name: row[name] for name in (*GROUP, *STAMPS)}
         group = found.setdefault(tuple(head.values()), Group(head, {}, {}))
         (group.methods if row["ablation"] is None else group.ablations)[row["ablation"] or row["method"]] = row
     return sorted(found.values(), key=_order)

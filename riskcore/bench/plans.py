@@ -147,9 +147,7 @@ def _validation_bases(name: str, base: RunConfig, wish: Wish, notices: list[str]
     """Each training part to vary validation size at, by a name that is empty for the usual one."""
     if base.target is not None:
         if wish.splits or wish.fractions:
-            notices.append(
-                f"{name} is two data sets with parts of their own: --split and --fraction pass it by."
-            )
+            notices.append(f"{name} is two data sets with parts of their own: --split and --fraction pass it by.")
         yield "", base
         return
     usual = 0.1 if name in TENTHS else 1.0

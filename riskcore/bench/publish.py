@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from riskcore.bench.agreement import agreeing
 from riskcore.bench.documents import read_all, unreadable
 from riskcore.bench.images import NoBrowserError, write_html, write_png
 from riskcore.bench.means import grouped
@@ -30,11 +31,11 @@ def publish(out: Path, to: Path, with_images: bool = True) -> Page:
     """Write the report of everything in the folder; notes that were put into an earlier one are kept."""
     from riskcore.bench.figures import figures
 
-    documents = read_all(out)
+    documents, left = agreeing(read_all(out))
     if not documents:
         raise ConfigError(f"{out} holds no results. Run `bench shift` first, or name their folder with --out.")
     write_tables(out)
-    drawn, images, notices = figures(documents), dict[str, str](), unreadable(out)
+    drawn, images, notices = figures(documents), dict[str, str](), [*unreadable(out), *left]
     pages = {name: out / "figures" / f"{name}.html" for name in drawn}
     for name, figure in drawn.items():
         write_html(figure, pages[name])
@@ -48,7 +49,7 @@ def publish(out: Path, to: Path, with_images: bool = True) -> Page:
         if image.exists():
             images[name] = Path(os.path.relpath(image, to.parent)).as_posix()
     notes = kept_notes(to.read_text(encoding="utf-8")) if to.exists() else ""
-    write_text(to, render(documents, images, notes))
+    write_text(to, render(documents, images, notes, left))
     return Page(to, list(pages.values()), _against(documents), notices)
 
 

@@ -29,7 +29,7 @@ _TOLD_ELSEWHERE = (
 Documents = Sequence[dict[str, Any]]
 
 
-def render(documents: Documents, images: dict[str, str], notes: str = "") -> str:
+def render(documents: Documents, images: dict[str, str], notes: str = "", left_out: Sequence[str] = ()) -> str:
     """The whole page; `images` has the address of each figure that could be drawn."""
     benches = {bench: groups for bench in TITLES if (groups := grouped(documents, bench))}
     blocks = ["# Results", _how(documents), _against_the_paper(benches), f"{NOTES[0]}\n{notes.strip()}\n{NOTES[1]}"]
@@ -38,6 +38,7 @@ def render(documents: Documents, images: dict[str, str], notes: str = "") -> str
         blocks += _unseen(groups) + _rivals(groups)
     blocks += _ablations([group for groups in benches.values() for group in groups], images)
     blocks += ["## Time and memory", _cost(documents), _made_with(documents)]
+    blocks += ["## Left out", "\n".join(f"- {notice}" for notice in left_out)] if left_out else []
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from riskcore.bench import documents, worker
 from riskcore.bench.ablations import ablated
+from riskcore.bench.agreement import agreeing, stamp_of
 from riskcore.bench.cells import Cell
 from riskcore.bench.documents import missing, read_document
 from riskcore.bench.plans import Wish, plan
@@ -19,6 +20,7 @@ from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, hard
 from riskcore.bench.tables import COLUMNS, long_rows, summary, write_tables
 from riskcore.bench.worker import work_out
 from riskcore.config import MatcherConfig, RuleConfig, RunConfig
+from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root
 
 
@@ -207,6 +209,41 @@ def test_a_file_that_is_no_document_stops_nothing(cell: Cell, tmp_path: Path, co
 def row(**changes: Any) -> dict[str, Any]:
     base: dict[str, Any] = dict.fromkeys(COLUMNS)
     return {**base, "bench": "shift", "workload": "DA2DS", "method": "risk", "current": True, **changes}
+
+
+def test_only_what_was_made_with_the_same_is_averaged() -> None:
+    rows = [row(seed=0, f1=0.5, shared_stamp="fast"), row(seed=1, f1=0.7), row(seed=2, f1=0.9, data_stamp="other")]
+    assert [(one["seeds"], one["f1_mean"]) for one in summary(rows)] == [(1, 0.5), (1, 0.7), (1, 0.9)]
+
+
+def test_seconds_since_a_resume_are_no_seconds_of_a_whole() -> None:
+    rows = [row(seed=0, f1=0.5, seconds=100.0), row(seed=1, f1=0.7, seconds=1.0, resumed=True)]
+    assert (summary(rows)[0]["seconds_mean"], summary(rows)[0]["seeds"]) == (100.0, 2)
+
+
+def test_the_newest_settings_decide_and_the_others_are_named() -> None:
+    old = [document("shift", "DA2DS", "", seed, {"risk": 90.0}) for seed in (1, 2)]
+    new = document("shift", "DA2DS", "", 0, {"risk": 50.0}, settings={"tune.epochs": 3})
+    new["results"][0]["at"] = "2001-01-01T00:00:00Z"
+    other = document("shift", "DS2DA", "", 0, {"risk": 90.0})
+    kept, left = agreeing([*old, new, other])
+    assert kept == [new, other]
+    assert [notice.split(" left out")[0] for notice in left] == ["shift, DA2DS, hybrid: seeds 1, 2"]
+
+
+def test_documents_of_before_agree_with_those_of_now(cell: Cell, tmp_path: Path) -> None:
+    """They do not say the stamp that all seeds share."""
+    for seed in (0, 1):
+        config = dataclasses.replace(cell.config, seed=seed)
+        work_out(
+            dataclasses.replace(cell.only([]), config=dataclasses.replace(config, methods=())), tmp_path, told_nothing
+        )
+    first, second = documents.read_all(tmp_path)
+    del second["shared_stamp"], second["resumed"]
+    assert stamp_of(second) == stamp_of(first) == first["shared_stamp"]
+    second["settings_stamp"] = "of other defaults"
+    assert stamp_of(second) != stamp_of(first)
+    assert agreeing([first, second])[1]
 
 
 def test_means_and_deviations() -> None:
