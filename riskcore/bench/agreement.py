@@ -48,7 +48,8 @@ def left_out(rows: Iterable[dict[str, Any]]) -> list[str]:
             one["seed"]
         )
     return [
-        f"{', '.join(part for part in group if part)}: {_seeds(sorted(some))} left out, made with other settings or data."
+        f"{', '.join(part for part in group if part)}: {_seeds(sorted(some))} left out, made with other settings or "
+        "other data."
         for group, some in seeds.items()
     ]
 

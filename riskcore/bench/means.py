@@ -9,7 +9,9 @@ from typing import Any
 from riskcore.bench.agreement import GROUP, STAMPS
 from riskcore.bench.plans import DEFAULTS, METHODS, SPLITS
 from riskcore.bench.tables import Row, long_rows, summary
+from riskcore.bench.verdicts import against
 
+TITLES = {"shift": "Distribution shift", "same-source": "Same source", "validation-size": "Validation size"}
 Key = tuple[Any, ...]
 
 
@@ -41,6 +43,16 @@ class Group:
             return str(self.head["variant"])
         size = self.head["validation_size"]
         return f"{'all' if size is None else format(size, ',')} validation pairs"
+
+    @property
+    def seeds(self) -> int:
+        """How many stand behind its means; a method may have fewer, and an ablation."""
+        return max(int(row["seeds"]) for row in (*self.methods.values(), *self.ablations.values()))
+
+    @property
+    def is_ablated(self) -> bool:
+        """Whether there is something to say of what a part taken away changes."""
+        return any(against(row, self.methods.get("risk")) is not None for row in self.ablations.values())
 
     @property
     def name(self) -> str:
@@ -75,3 +87,11 @@ def lines(groups: Sequence[Group]) -> dict[str, list[Group]]:
     for group in groups:
         found.setdefault(group.line, []).append(group)
     return found
+
+
+def seeds_of(groups: Sequence[Group]) -> str:
+    """In words: one seed, 5 seeds, 1 to 5 seeds."""
+    counts = sorted({row["seeds"] for group in groups for row in (*group.methods.values(), *group.ablations.values())})
+    if counts == [1]:
+        return "one seed"
+    return f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"

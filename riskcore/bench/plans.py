@@ -111,14 +111,17 @@ def _same_sources(name: str, place: Place, wish: Wish, _: list[str]) -> Iterator
 def _training_parts(name: str, wish: Wish) -> list[tuple[str, float | None]]:
     """Splits, training fractions or each with each: what was asked for, or the paper's for this data set."""
     if wish.fractions:
-        return _each_with_each(wish.splits or (SPLIT,), wish.fractions)
+        return [(split, fraction) for split in wish.splits or (SPLIT,) for fraction in wish.fractions]
     if wish.splits or name in BY_SPLIT:
         return [(split, None) for split in wish.splits or SPLITS]
     return [(SPLIT, fraction) for fraction in FRACTIONS]
 
 
-def _each_with_each(splits: Sequence[str], fractions: Sequence[float]) -> list[tuple[str, float | None]]:
-    return [(split, fraction) for split in splits for fraction in fractions]
+def usual_parts(bench: str, name: str) -> list[tuple[str, float]]:
+    """The paper's splits and training fractions for a data set."""
+    if bench == VALIDATION_SIZE:
+        return [(SPLIT, 0.1 if name in TENTHS else 1.0)]
+    return [(split, 1.0) for split in SPLITS] if name in BY_SPLIT else [(SPLIT, fraction) for fraction in FRACTIONS]
 
 
 def _part_name(split: str, fraction: float) -> str:
@@ -150,10 +153,11 @@ def _validation_bases(name: str, base: RunConfig, wish: Wish, notices: list[str]
             notices.append(f"{name} is two data sets with parts of their own: --split and --fraction pass it by.")
         yield "", base
         return
-    usual = 0.1 if name in TENTHS else 1.0
-    for split, fraction in _each_with_each(wish.splits or (SPLIT,), wish.fractions or (usual,)):
-        part = "" if (split, fraction) == (SPLIT, usual) else _part_name(split, fraction or usual)
-        yield part, _part(base, split, fraction or usual)
+    usual = usual_parts(VALIDATION_SIZE, name)[0]
+    for split in wish.splits or usual[:1]:
+        for fraction in wish.fractions or usual[1:]:
+            part = "" if (split, fraction) == usual else _part_name(split, fraction)
+            yield part, _part(base, split, fraction)
 
 
 def _validation_pairs(config: RunConfig) -> int:
