@@ -103,6 +103,7 @@ def test_a_page_says_how_many_seeds_its_figures_have() -> None:
     assert "standard deviation" not in page
     assert "One seed has no error of its own" in page
     assert "one seed" in figures(one)["shift"].layout.title.text
+    assert all(trace.error_y.width == 0 for trace in figures(one)["shift"].data if trace.error_y.array)
     two = [document("shift", "DA2DS", "", seed, SCORES) for seed in range(2)]
     assert "standard deviation over 2 seeds" in render(two, {})
     assert "over 2 seeds" in figures(two)["shift"].layout.title.text
