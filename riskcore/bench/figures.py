@@ -8,9 +8,9 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from riskcore.bench.means import Group, grouped, lines, methods_of
+from riskcore.bench.means import TITLES, Group, grouped, lines, methods_of, seeds_of
 from riskcore.bench.published import published
-from riskcore.bench.report import TITLES
+from riskcore.bench.verdicts import against
 
 COLOURS = {
     "tradition": "#7a8694",
@@ -31,20 +31,26 @@ def figures(documents: Sequence[dict[str, Any]]) -> dict[str, go.Figure]:
     for bench, title in TITLES.items():
         groups = grouped(documents, bench)
         if groups:
-            found[bench] = _bars(groups, title) if bench == "shift" else _small_multiples(groups, title)
-    ablated = [group for bench in TITLES for group in grouped(documents, bench) if group.ablations]
+            draw = _bars if bench == "shift" else _small_multiples
+            found[bench] = draw(groups, f"{title}: F1 in %, {_said(groups)}")
+    ablated = [group for bench in TITLES for group in grouped(documents, bench) if group.is_ablated]
     if ablated:
         found["ablations"] = _ablations(ablated)
     return found
 
 
+def _said(groups: Sequence[Group]) -> str:
+    seeds = seeds_of(groups)
+    return seeds if seeds == "one seed" else f"mean and deviation over {seeds}"
+
+
 def _bars(groups: Sequence[Group], title: str) -> go.Figure:
-    """A cluster of bars for each workload; diamonds are the paper's."""
+    """A cluster of bars for each workload; the hollow ones are the paper's."""
     figure, names = go.Figure(), [group.line for group in groups]
     for method in methods_of(groups):
         rows = [group.methods.get(method) for group in groups]
         figure.add_bar(
-            x=names, y=_points(rows), error_y={"array": _points(rows, "f1_deviation"), "thickness": 1},
+            x=names, y=_points(rows), error_y=_deviations(rows),
             name=method, marker_color=COLOURS[method], offsetgroup=method,
         )  # fmt: skip
     for method in methods_of(groups):
@@ -67,11 +73,11 @@ def _small_multiples(groups: Sequence[Group], title: str) -> go.Figure:
     )
     for number, some in enumerate(panels.values()):
         place = {"row": number // _COLUMNS + 1, "col": number % _COLUMNS + 1}
-        variants = [group.head["variant"].removesuffix(" validation pairs") for group in some]
+        variants = [group.row.removesuffix(" validation pairs") for group in some]
         for method in methods_of(some):
             rows = [group.methods.get(method) for group in some]
             figure.add_scatter(
-                x=variants, y=_points(rows), error_y={"array": _points(rows, "f1_deviation"), "thickness": 1},
+                x=variants, y=_points(rows), error_y=_deviations(rows),
                 name=method, legendgroup=method, showlegend=number == 0, line_color=COLOURS[method],
                 mode="lines+markers", marker_size=5, **place,
             )  # fmt: skip
@@ -94,15 +100,16 @@ def _add_paper(figure: go.Figure, groups: Sequence[Group], variants: Sequence[st
 
 def _ablations(groups: Sequence[Group]) -> go.Figure:
     """What each part taken away costs."""
-    figure, names = go.Figure(), [group.line for group in groups]
+    figure, names = go.Figure(), [group.name for group in groups]
     for ablation in dict.fromkeys(name for group in groups for name in group.ablations):
-        change = [
-            None if ablation not in group.ablations or "risk" not in group.methods
-            else 100 * (group.ablations[ablation]["f1_mean"] - group.methods["risk"]["f1_mean"])
-            for group in groups
-        ]  # fmt: skip
-        figure.add_bar(x=names, y=change, name=ablation)
-    return _laid_out(figure, "Ablations: points of F1 against risk", 380)
+        verdicts = [against(group.ablations.get(ablation), group.methods.get("risk")) for group in groups]
+        figure.add_bar(x=names, y=[None if one is None else one.difference for one in verdicts], name=ablation)
+    return _laid_out(figure, f"Ablations: points of F1 against risk, {seeds_of(groups)}", 380)
+
+
+def _deviations(rows: Sequence[Any]) -> dict[str, Any]:
+    """Bars without a cap: of one seed, which has no deviation, a cap would be drawn as if it were 0."""
+    return {"array": _points(rows, "f1_deviation"), "thickness": 1, "width": 0}
 
 
 def _points(rows: Sequence[Any], name: str = "f1_mean") -> list[float | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import shutil
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+_STAMP = "figure"  # the name of the text in an image that says which figure it shows
 _PATIENCE = 120  # seconds for a browser on a busy machine
 _COLOURS = 255  # a chart needs no more, and a palette makes its file a quarter as large
 
@@ -63,7 +65,7 @@ def write_png(figure: go.Figure, page: Path, file: Path) -> None:
             raise NoBrowserError(f"The browser {command[0]} drew no image: {error}.") from None
         if not shot.exists():
             raise NoBrowserError(f"The browser {command[0]} drew no image of {page}. Open that page instead.")
-        content = _smaller(shot)
+        content = _smaller(shot, _stamp(figure))
     with writing(file):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(content)
@@ -74,12 +76,29 @@ def _sandbox() -> list[str]:
     return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
 
 
-def _smaller(shot: Path) -> bytes:
+def shows(file: Path, figure: go.Figure) -> bool:
+    """Whether the image was drawn of this very figure: it carries a stamp of what it shows."""
     from PIL import Image
 
-    packed = io.BytesIO()
+    try:
+        with Image.open(file) as image:
+            return bool(image.info.get(_STAMP) == _stamp(figure))
+    except OSError:  # not there, or no image
+        return False
+
+
+def _stamp(figure: go.Figure) -> str:
+    return hashlib.sha256(str(figure.to_json()).encode()).hexdigest()[:32]
+
+
+def _smaller(shot: Path, stamp: str) -> bytes:
+    from PIL import Image
+    from PIL.PngImagePlugin import PngInfo
+
+    packed, told = io.BytesIO(), PngInfo()
+    told.add_text(_STAMP, stamp)
     with Image.open(shot) as image:
         # Rare colours matter: a single mark is in one. An octree keeps them, a median cut merges them away.
         few = image.convert("RGB").quantize(_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        few.save(packed, "PNG", optimize=True)
+        few.save(packed, "PNG", optimize=True, pnginfo=told)
     return packed.getvalue()

@@ -6,9 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
+from riskcore.bench.agreement import GROUP, STAMPS
 from riskcore.bench.plans import DEFAULTS, METHODS, SPLITS
-from riskcore.bench.tables import GROUP, Row, long_rows, summary
+from riskcore.bench.tables import Row, long_rows, summary
+from riskcore.bench.verdicts import against
 
+TITLES = {"shift": "Distribution shift", "same-source": "Same source", "validation-size": "Validation size"}
 Key = tuple[Any, ...]
 
 
@@ -33,12 +36,34 @@ class Group:
             parts.append(str(self.head["split"]) + (f", {100 * share:g} %" if share < 1 else ""))
         return " ".join(parts) + ("" if self.head["matcher"] == "hybrid" else f" ({self.head['matcher']})")
 
+    @property
+    def row(self) -> str:
+        """What tells it from the others of its line."""
+        if self.head["bench"] != "validation-size":
+            return str(self.head["variant"])
+        size = self.head["validation_size"]
+        return f"{'all' if size is None else format(size, ',')} validation pairs"
+
+    @property
+    def seeds(self) -> int:
+        """How many stand behind its means; a method may have fewer, and an ablation."""
+        return max(int(row["seeds"]) for row in (*self.methods.values(), *self.ablations.values()))
+
+    @property
+    def is_ablated(self) -> bool:
+        """Whether there is something to say of what a part taken away changes."""
+        return any(against(row, self.methods.get("risk")) is not None for row in self.ablations.values())
+
+    @property
+    def name(self) -> str:
+        return ", ".join(part for part in (self.line, self.row) if part)
+
 
 def grouped(documents: Sequence[dict[str, Any]], bench: str) -> list[Group]:
     """The groups of one benchmark, in the paper's order, then others by name."""
     found: dict[Key, Group] = {}
     for row in summary(long_rows([one for one in documents if one["bench"] == bench])):
-        head = {name: row[name] for name in GROUP}
+        head = {name: row[name] for name in (*GROUP, *STAMPS)}
         group = found.setdefault(tuple(head.values()), Group(head, {}, {}))
         (group.methods if row["ablation"] is None else group.ablations)[row["ablation"] or row["method"]] = row
     return sorted(found.values(), key=_order)
@@ -62,3 +87,11 @@ def lines(groups: Sequence[Group]) -> dict[str, list[Group]]:
     for group in groups:
         found.setdefault(group.line, []).append(group)
     return found
+
+
+def seeds_of(groups: Sequence[Group]) -> str:
+    """In words: one seed, 5 seeds, 1 to 5 seeds."""
+    counts = sorted({row["seeds"] for group in groups for row in (*group.methods.values(), *group.ablations.values())})
+    if counts == [1]:
+        return "one seed"
+    return f"{counts[0]} seeds" if len(counts) == 1 else f"{counts[0]} to {counts[-1]} seeds"

@@ -13,11 +13,11 @@ _ENOUGH = 0.1  # of a cell, to judge the whole by
 
 
 class Outlook:
-    """Keeps count of cells done, failed and at work, and of the seconds they take."""
+    """Keeps count of cells that are over and at work, and of the seconds that whole ones take."""
 
     def __init__(self, cells: Sequence[Cell], jobs: int, known: Mapping[Group, Iterable[float]] | None = None) -> None:
         self.waiting = list(cells)
-        self.total, self.over, self.failed = len(cells), 0, 0
+        self.total, self.over = len(cells), 0
         self.jobs = max(1, jobs)
         self.at_work: dict[Cell, Told] = {}
         self.known = {group: list(seconds) for group, seconds in (known or {}).items()}
@@ -30,8 +30,7 @@ class Outlook:
             return
         self.at_work.pop(told.cell, None)
         self.over += told.kind != "stopped"
-        self.failed += told.kind == "failed"
-        if told.kind == "done":
+        if told.kind == "done" and not told.resumed:
             self.known.setdefault(told.cell.group, []).append(told.seconds)
 
     @property
@@ -59,5 +58,6 @@ class Outlook:
 
     def _usual(self) -> float | None:
         took = [statistics.fmean(seconds) for seconds in self.known.values() if seconds]
-        took += [told.seconds / told.share for told in self.at_work.values() if told.share >= _ENOUGH]
+        whole = [told for told in self.at_work.values() if not told.resumed]
+        took += [told.seconds / told.share for told in whole if told.share >= _ENOUGH]
         return statistics.fmean(took) if took else None

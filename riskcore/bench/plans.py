@@ -79,10 +79,15 @@ def _places(bench: str, wish: Wish) -> tuple[dict[str, Place], list[str]]:
 
 
 def _with_methods(config: RunConfig, bench: str, wish: Wish) -> RunConfig:
+    """The methods that a run with this matcher really works through, or its cell would never be finished."""
+    from riskcore.tuning.experiment import methods_of
+
     methods = wish.methods or (METHODS if bench == SHIFT else _UNSHIFTED)
-    if not wish.methods and config.matcher.kind in ("toy", "external"):
-        methods = tuple(method for method in methods if method != "transfer")  # they have no gradient to reverse
-    return dataclasses.replace(config, methods=methods)
+    if not wish.methods and config.matcher.kind == "toy":
+        methods = tuple(method for method in methods if method != "transfer")  # it has no gradient to reverse
+    config = dataclasses.replace(config, methods=methods)
+    possible = methods_of(config)
+    return dataclasses.replace(config, methods=tuple(method for method in methods if method in possible))
 
 
 def _shifts(name: str, place: Place, wish: Wish, _: list[str]) -> Iterator[Cell]:
@@ -99,30 +104,60 @@ def _same_sources(name: str, place: Place, wish: Wish, _: list[str]) -> Iterator
     matchers = wish.matchers or ((base.matcher.kind, "ditto") if name in DITTO_TOO else ())
     for config in _matchers(base, matchers):
         for split, fraction in _training_parts(name, wish):
-            variant = split if fraction is None else _percent(fraction)
+            variant = split if fraction is None else _part_name(split, fraction)
             yield Cell(SAME_SOURCE, name, variant, _part(config, split, fraction or 1.0))
 
 
 def _training_parts(name: str, wish: Wish) -> list[tuple[str, float | None]]:
-    """Splits or training fractions: what was asked for, or the paper's for this data set."""
-    if wish.splits or (name in BY_SPLIT and not wish.fractions):
+    """Splits, training fractions or each with each: what was asked for, or the paper's for this data set."""
+    if wish.fractions:
+        return [(split, fraction) for split in wish.splits or (SPLIT,) for fraction in wish.fractions]
+    if wish.splits or name in BY_SPLIT:
         return [(split, None) for split in wish.splits or SPLITS]
-    return [(SPLIT, fraction) for fraction in wish.fractions or FRACTIONS]
+    return [(SPLIT, fraction) for fraction in FRACTIONS]
+
+
+def usual_parts(bench: str, name: str) -> list[tuple[str, float]]:
+    """The paper's splits and training fractions for a data set."""
+    if bench == VALIDATION_SIZE:
+        return [(SPLIT, 0.1 if name in TENTHS else 1.0)]
+    return [(split, 1.0) for split in SPLITS] if name in BY_SPLIT else [(SPLIT, fraction) for fraction in FRACTIONS]
+
+
+def _part_name(split: str, fraction: float) -> str:
+    """What is not usual of a training part: its share where the split is the paper's, or else the split too."""
+    if split == SPLIT:
+        return _percent(fraction)
+    return split if fraction == 1 else f"{split}, {_percent(fraction)}"
 
 
 def _validation_sizes(name: str, place: Place, wish: Wish, notices: list[str]) -> Iterator[Cell]:
-    base = _located(wish.base, place)
-    if place.target is None:
-        fraction = wish.fractions[0] if wish.fractions else 0.1 if name in TENTHS else 1.0
-        base = _part(base, wish.splits[0] if wish.splits else SPLIT, fraction)
-    there = _validation_pairs(base)
-    for config in _matchers(base, wish.matchers):
+    for part, base in _validation_bases(name, _located(wish.base, place), wish, notices):
+        there, sizes = _validation_pairs(base), []
         for size in wish.sizes or SIZES:
             if size is not None and size >= there:
-                notices.append(f"{name}: {size:,} validation pairs left out, there are {there:,}.")
-                continue
-            variant = f"{'all' if size is None else size} validation pairs"
-            yield Cell(VALIDATION_SIZE, name, variant, dataclasses.replace(config, validation_size=size))
+                told = ", ".join(one for one in (name, part) if one)
+                notices.append(f"{told}: {size:,} validation pairs left out, there are {there:,}.")
+            else:
+                sizes.append(size)
+        for config in _matchers(base, wish.matchers):
+            for size in sizes:
+                variant = f"{part}, " * bool(part) + f"{'all' if size is None else size} validation pairs"
+                yield Cell(VALIDATION_SIZE, name, variant, dataclasses.replace(config, validation_size=size))
+
+
+def _validation_bases(name: str, base: RunConfig, wish: Wish, notices: list[str]) -> Iterator[tuple[str, RunConfig]]:
+    """Each training part to vary validation size at, by a name that is empty for the usual one."""
+    if base.target is not None:
+        if wish.splits or wish.fractions:
+            notices.append(f"{name} is two data sets with parts of their own: --split and --fraction pass it by.")
+        yield "", base
+        return
+    usual = usual_parts(VALIDATION_SIZE, name)[0]
+    for split in wish.splits or usual[:1]:
+        for fraction in wish.fractions or usual[1:]:
+            part = "" if (split, fraction) == usual else _part_name(split, fraction)
+            yield part, _part(base, split, fraction)
 
 
 def _validation_pairs(config: RunConfig) -> int:

@@ -7,10 +7,11 @@ import os
 from pathlib import Path
 from typing import Any
 
-from riskcore.bench.documents import read_all
-from riskcore.bench.images import NoBrowserError, write_html, write_png
-from riskcore.bench.means import grouped
-from riskcore.bench.report import TITLES, comparisons, kept_notes, render
+from riskcore.bench.agreement import agreeing
+from riskcore.bench.documents import read_all, unreadable
+from riskcore.bench.images import NoBrowserError, shows, write_html, write_png
+from riskcore.bench.means import TITLES, grouped
+from riskcore.bench.report import comparisons, kept_notes, render
 from riskcore.bench.tables import write_tables
 from riskcore.errors import ConfigError
 from riskcore.runs.files import write_text
@@ -30,11 +31,11 @@ def publish(out: Path, to: Path, with_images: bool = True) -> Page:
     """Write the report of everything in the folder; notes that were put into an earlier one are kept."""
     from riskcore.bench.figures import figures
 
-    documents = read_all(out)
+    documents, left = agreeing(read_all(out))
     if not documents:
         raise ConfigError(f"{out} holds no results. Run `bench shift` first, or name their folder with --out.")
     write_tables(out)
-    drawn, images, notices = figures(documents), dict[str, str](), list[str]()
+    drawn, images, notices = figures(documents), dict[str, str](), [*unreadable(out), *left]
     pages = {name: out / "figures" / f"{name}.html" for name in drawn}
     for name, figure in drawn.items():
         write_html(figure, pages[name])
@@ -45,10 +46,12 @@ def publish(out: Path, to: Path, with_images: bool = True) -> Page:
         except NoBrowserError as error:
             notices.append(str(error))
             with_images = False
-        if image.exists():
+        if shows(image, figure):
             images[name] = Path(os.path.relpath(image, to.parent)).as_posix()
+        elif image.exists():
+            notices.append(f"{image} shows other results than these, and the page is without it.")
     notes = kept_notes(to.read_text(encoding="utf-8")) if to.exists() else ""
-    write_text(to, render(documents, images, notes))
+    write_text(to, render(documents, images, notes, left))
     return Page(to, list(pages.values()), _against(documents), notices)
 
 

@@ -38,6 +38,7 @@ class Told:
     share: float = 0.0
     seconds: float = 0.0
     error: str = ""
+    resumed: bool = False  # then its seconds are not those of a whole cell
 
 
 Hear = Callable[[Told], None]
@@ -73,7 +74,7 @@ class _Floor:
         """One cell from start to end."""
         started = time.monotonic()
         self._tell(Told(cell, "started"))
-        log, error = cell.log(self.out), ""
+        log, error, resumed = cell.log(self.out), "", False
         with writing(log):
             log.parent.mkdir(parents=True, exist_ok=True)
         with log.open("w", encoding="utf-8") as notes, self._start(cell, notes) as process:
@@ -81,15 +82,15 @@ class _Floor:
             if self._stopped:
                 process.kill()  # it started while the others were being stopped
             for record in _records(process):
-                error = record.get("error", error)
+                error, resumed = record.get("error", error), record.get("resumed", resumed)
                 if "step" in record:
                     seconds = time.monotonic() - started
-                    self._tell(Told(cell, "step", record["step"], record["share"], seconds))
+                    self._tell(Told(cell, "step", record["step"], record["share"], seconds, resumed=resumed))
         self._processes.discard(process)
         if process.returncode and not error:
             error = f"its process ended with code {process.returncode}. {log} may have the details."
         kind = "stopped" if self._stopped else "failed" if error else "done"
-        told = Told(cell, kind, seconds=time.monotonic() - started, error=error)
+        told = Told(cell, kind, seconds=time.monotonic() - started, error=error, resumed=resumed)
         self._tell(told)
         return told
 

@@ -2,42 +2,35 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from riskcore.bench.ablations import ABLATIONS
-from riskcore.bench.documents import is_current
-from riskcore.bench.means import Group, grouped, lines, methods_of
+from riskcore.bench.markdown import grid, image
+from riskcore.bench.means import TITLES, Group, grouped, lines, methods_of
+from riskcore.bench.opening import SECTIONS, opening
+from riskcore.bench.provenance import cost, how, made_with
 from riskcore.bench.published import REMARKS, published
 from riskcore.bench.tables import Row
-from riskcore.bench.verdicts import LEVEL, against, against_paper
+from riskcore.bench.verdicts import LEVEL, ROUNDING, Verdict, against, against_paper
 
-TITLES = {"shift": "Distribution shift", "same-source": "Same source", "validation-size": "Validation size"}
 NOTES = ("<!-- notes -->", "<!-- /notes -->")  # what stands between them is written by hand and kept
 _RIVALS = ("risk", "supervised", "forest")
-_TOLD_ELSEWHERE = (
-    "seed",
-    "attribute_map",
-    "split",
-    "train_fraction",
-    "validation_size",
-    "matcher.kind",
-    "matcher.wide",
-)
 Documents = Sequence[dict[str, Any]]
 
 
-def render(documents: Documents, images: dict[str, str], notes: str = "") -> str:
+def render(documents: Documents, images: dict[str, str], notes: str = "", left_out: Sequence[str] = ()) -> str:
     """The whole page; `images` has the address of each figure that could be drawn."""
     benches = {bench: groups for bench in TITLES if (groups := grouped(documents, bench))}
-    blocks = ["# Results", _how(documents), _against_the_paper(benches), f"{NOTES[0]}\n{notes.strip()}\n{NOTES[1]}"]
+    every = [group for groups in benches.values() for group in groups]
+    blocks = ["# Results", *opening(every), _against_the_paper(benches), f"{NOTES[0]}\n{notes.strip()}\n{NOTES[1]}"]
     for bench, groups in benches.items():
-        blocks += [f"## {TITLES[bench]}", _image(images, bench, TITLES[bench]), *_BLOCKS[bench](groups)]
-        blocks += _unseen(groups) + _rivals(groups)
-    blocks += _ablations([group for groups in benches.values() for group in groups], images)
-    blocks += ["## Time and memory", _cost(documents), _made_with(documents)]
+        blocks += [f"## {TITLES[bench]}", SECTIONS[bench], image(images, bench, TITLES[bench])]
+        blocks += _BLOCKS[bench](groups) + _unseen(groups) + _rivals(groups)
+    blocks += _ablations(every, images)
+    blocks += ["## Time and memory", cost(documents), "## How these were made", how(documents), made_with(documents)]
+    blocks += ["## Left out", "\n".join(f"- {notice}" for notice in left_out)] if left_out else []
     return "\n\n".join(block for block in blocks if block) + "\n"
 
 
@@ -46,20 +39,6 @@ def kept_notes(page: str) -> str:
     if NOTES[0] not in page or NOTES[1] not in page:
         return ""
     return page.split(NOTES[0], 1)[1].split(NOTES[1], 1)[0]
-
-
-def _how(documents: Documents) -> str:
-    """The commands that give these results."""
-    commands = []
-    for bench in TITLES:
-        some = [one for one in documents if one["bench"] == bench]
-        if some:
-            seeds = max(one["seed"] for one in some) + 1
-            ablations = " --ablations" if any(result["ablation"] for one in some for result in one["results"]) else ""
-            commands.append(f"python -m riskcore bench {bench} --data DIR --seeds {seeds}{ablations}")
-    commands.append("python -m riskcore bench report --to docs/results.md")
-    text = "F1 in %, mean ± standard deviation over seeds; the best of ours in bold. Seeds are 0, 1, 2 and so on."
-    return text + "\n\n" + "\n".join(f"    {command}" for command in commands)
 
 
 def comparisons(benches: Iterable[Group]) -> list[tuple[Group, str, Any, Any]]:
@@ -82,17 +61,21 @@ def _against_the_paper(benches: dict[str, list[Group]]) -> str:
     said = ", ".join(f"{counts[word]} {word}" for word in ("above", "level", "below"))
     rows = [
         (
-            " ".join(part for part in (group.line, group.head["variant"]) if part),
+            group.name,
+            str(group.seeds),
             paper.text,
-            _score(group.methods["risk"]),
+            _score(group, "risk"),
             verdict.text,
-            _score(group.methods["risk+"]) if "risk+" in group.methods else "",
+            _score(group, "risk+"),
         )
         for group, _, paper, verdict in found
     ]
-    grid = _grid(("workload", "paper's risk", "risk", "risk is", "risk+"), rows)
-    level = f"Level is a difference within two standard errors, or {LEVEL} points."
-    return "\n\n".join((f"## Against the paper\n\nOf risk's means, {said}. {level}", grid, *REMARKS))
+    table = grid(("workload", "seeds", "paper's risk", "risk", "risk is", "risk+"), rows)
+    level = f"Level is a difference within two standard errors or {LEVEL} points, {ROUNDING} where the paper rounds."
+    if any(group.methods["risk"]["seeds"] == 1 for group, *_ in found):
+        level += " One seed has no error of its own: the paper's deviation stands in for it."
+    text = f"Of {len(found)} results of risk that the paper has too, {said} (points of F1 in brackets). {level}"
+    return "\n\n".join((f"## Against the paper\n\n{text}", table, *REMARKS))
 
 
 def _shift(groups: Sequence[Group]) -> list[str]:
@@ -100,14 +83,14 @@ def _shift(groups: Sequence[Group]) -> list[str]:
     head = ("workload", "seeds", "paper: tradition", "paper: transfer", "paper: risk", *methods)
     rows = [
         (
-            _name(group),
-            _seeds(group),
+            group.name,
+            str(group.seeds),
             *(_paper(group, method) for method in ("tradition", "transfer", "risk")),
             *_scores(group, methods),
         )
         for group in groups
     ]
-    return [_grid(head, rows)]
+    return [grid(head, rows)]
 
 
 def _by_variant(groups: Sequence[Group]) -> list[str]:
@@ -117,15 +100,15 @@ def _by_variant(groups: Sequence[Group]) -> list[str]:
         methods = methods_of(some)
         rows = [
             (
-                group.head["variant"],
-                _seeds(group),
+                group.row,
+                str(group.seeds),
                 _paper(group, "tradition"),
                 _paper(group, "risk"),
                 *_scores(group, methods),
             )
             for group in some
         ]
-        blocks += [f"### {line}", _grid(("", "seeds", "paper: tradition", "paper: risk", *methods), rows)]
+        blocks += [f"### {line}", grid(("variant", "seeds", "paper: tradition", "paper: risk", *methods), rows)]
     return blocks
 
 
@@ -142,91 +125,57 @@ def _unseen(groups: Sequence[Group]) -> list[str]:
     if not some:
         return []
     methods = methods_of(some)
-    rows = [(_name(group), *_scores(group, methods, "unseen_f1")) for group in some]
-    return ["### On target pairs that no method saw", _grid(("workload", *methods), rows)]
+    rows = [(group.name, str(group.seeds), *_scores(group, methods, "unseen_f1")) for group in some]
+    text = "The same results of training, on target pairs that were not among those to adapt to."
+    return ["### On target pairs that no method saw", text, grid(("workload", "seeds", *methods), rows)]
 
 
 def _rivals(groups: Sequence[Group]) -> list[str]:
     """What risk+ has over those that it must not lose to."""
-    some = [group for group in groups if "risk+" in group.methods and len(group.methods) > 2]
     rows = []
-    for group in some:
-        ours = group.methods["risk+"]
-        verdicts = [against(ours, group.methods[rival]) for rival in _RIVALS if rival in group.methods]
-        told = [against(ours, group.methods[rival]).text if rival in group.methods else "" for rival in _RIVALS]
-        worst = min((verdict.difference for verdict in verdicts), default=0.0)
-        rows.append((_name(group), _score(ours), *told, "yes" if worst >= -LEVEL else "**no**"))
+    for group in groups:
+        ours = group.methods.get("risk+")
+        verdicts = [against(ours, group.methods.get(rival)) for rival in _RIVALS]
+        known = [verdict.difference for verdict in verdicts if verdict is not None]
+        if known:
+            told = [_told(group, rival, verdict) for rival, verdict in zip(_RIVALS, verdicts, strict=True)]
+            held = "yes" if min(known) >= -LEVEL else "**no**"
+            rows.append((group.name, str(group.seeds), _score(group, "risk+"), *told, held))
     if not rows:
         return []
-    head = ("workload", "risk+", *(f"against {rival}" for rival in _RIVALS), f"never {LEVEL} below")
-    return ["### risk+ against its rivals", _grid(head, rows)]
+    text = f"In brackets, points of F1; within {LEVEL} points is level."
+    head = ("workload", "seeds", "risk+", *(f"against {rival}" for rival in _RIVALS), "level or above against all")
+    return ["### risk+ against its rivals", text, grid(head, rows)]
+
+
+def _told(group: Group, rival: str, verdict: Verdict | None) -> str:
+    """The verdict, and whether it is on other seeds."""
+    if verdict is None:
+        return ""
+    same = group.methods[rival]["seeds"] == group.methods["risk+"]["seeds"]
+    return verdict.text if same else f"{verdict.text}, of {group.methods[rival]['seeds']} seeds"
 
 
 def _ablations(groups: Sequence[Group], images: dict[str, str]) -> list[str]:
-    some = [group for group in groups if group.ablations and "risk" in group.methods]
+    some = [
+        group for group in groups if any(against(row, group.methods.get("risk")) for row in group.ablations.values())
+    ]
     if not some:
         return []
     names = [name for name in ABLATIONS if any(name in group.ablations for group in some)]
-    rows = []
-    for group in some:
-        full = group.methods["risk"]
-        cells = [
-            f"{_score(group.ablations[name])} ({against(group.ablations[name], full).difference:+.1f})"
-            if name in group.ablations
-            else ""
-            for name in names
-        ]
-        rows.append((_name(group), _score(full), *cells))
-    text = "`risk` with one part taken away; in brackets, what that changes."
-    return ["## Ablations", text, _image(images, "ablations", "Ablations"), _grid(("workload", "risk", *names), rows)]
-
-
-def _cost(documents: Documents) -> str:
-    rows = []
-    for bench in TITLES:
-        some = [one for one in documents if one["bench"] == bench]
-        if some:
-            seconds = [one["seconds"]["total"] for one in some]
-            peak = max(one["peak_rss_mb"] for one in some)
-            hours, longest = f"{sum(seconds) / 3600:.1f}", f"{max(seconds) / 60:.0f}"
-            rows.append((bench, str(len(some)), hours, longest, f"{peak:,.0f}"))
-    return _grid(("benchmark", "cells", "hours of one core", "longest cell, minutes", "peak memory, MB"), rows)
-
-
-def _made_with(documents: Documents) -> str:
-    """Hardware, versions, settings, and whether all of it is this code's."""
-    results = [result for one in documents for result in one["results"]]
-    machines = dict.fromkeys(_machine(result["hardware"]) for result in results)
-    kits = dict.fromkeys(", ".join(f"{name} {v}" for name, v in result["versions"].items()) for result in results)
-    settings = dict.fromkeys(_settings(one) for one in documents)
-    older = sum(not is_current(result) for result in results)
-    lines_ = [
-        "Hardware: " + "; ".join(machines) + ". Each cell ran on one thread, in a process of its own.",
-        "Versions: " + "; ".join(kits) + ".",
-        "Settings: " + "; ".join(settings) + ".",
+    rows = [
+        (group.name, str(group.seeds), _score(group, "risk"), *(_without(group, name) for name in names))
+        for group in some
     ]
-    if older:
-        lines_.append(f"{older:,} of {len(results):,} results come from other code or libraries than are here now.")
-    return "\n\n".join(lines_)
+    text = "`risk` with one part taken away; in brackets, what that changes."
+    table = grid(("workload", "seeds", "risk", *names), rows)
+    return ["## Ablations", text, image(images, "ablations", "Ablations"), table]
 
 
-def _machine(found: dict[str, Any]) -> str:
-    return f"{found['cpu']}, {found['cores']} cores, {found['memory_gb']:g} GB, {found['system']}"
-
-
-def _settings(document: dict[str, Any]) -> str:
-    told = {name: value for name, value in document["settings"].items() if name not in _TOLD_ELSEWHERE}
-    return ", ".join(f"{name} {json.dumps(value)}" for name, value in told.items()) or "the defaults"
-
-
-def _name(group: Group) -> str:
-    return " ".join(part for part in (group.line, group.head["variant"]) if part)
-
-
-def _seeds(group: Group) -> str:
-    """How many seeds stand behind the means; from the fewest to the most, where methods differ."""
-    counts = sorted({row["seeds"] for row in group.methods.values()})
-    return str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+def _without(group: Group, ablation: str) -> str:
+    row = group.ablations.get(ablation)
+    verdict = against(row, group.methods.get("risk"))
+    return "" if row is None or verdict is None else f"{_text(row, group.seeds)} ({verdict.difference:+.2f})"
 
 
 def _paper(group: Group, method: str) -> str:
@@ -240,25 +189,20 @@ def _scores(group: Group, methods: Sequence[str], score: str = "f1") -> list[str
     best = max((round(mean, 4) for mean in means.values() if mean is not None), default=None)
     told = []
     for name in methods:
-        text = _score(group.methods[name], score) if name in means else ""
+        text = _score(group, name, score)
         is_best = means.get(name) is not None and round(means[name], 4) == best
         told.append(f"**{text}**" if is_best else text)
     return told
 
 
-def _score(row: Row, score: str = "f1") -> str:
+def _score(group: Group, method: str, score: str = "f1") -> str:
+    return _text(group.methods[method], group.seeds, score) if method in group.methods else ""
+
+
+def _text(row: Row, seeds: int, score: str = "f1") -> str:
+    """Mean and deviation, or the one figure there is; how many seeds, where they are fewer than the row's."""
     mean, deviation = row[f"{score}_mean"], row[f"{score}_deviation"]
     if mean is None:
         return ""
-    return f"{100 * mean:.2f}" + ("" if deviation is None else f" ± {100 * deviation:.2f}")
-
-
-def _image(images: dict[str, str], name: str, title: str) -> str:
-    return f"![{title}]({images[name]})" if name in images else ""
-
-
-def _grid(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """A Markdown table without the columns that nothing stands in."""
-    used = [column for column in range(len(head)) if column == 0 or any(row[column] for row in rows)]
-    told = [[row[column] for column in used] for row in (head, ["---"] * len(head), *rows)]
-    return "\n".join("| " + " | ".join(row) + " |" for row in told)
+    fewer = f" ({row['seeds']} of {seeds} seeds)" if row["seeds"] < seeds else ""
+    return f"{100 * mean:.2f}" + ("" if deviation is None else f" ± {100 * deviation:.2f}") + fewer

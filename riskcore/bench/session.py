@@ -7,10 +7,11 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from riskcore.bench.cells import Cell
-from riskcore.bench.documents import borrow, missing, read_document
+from riskcore.bench.cells import Cell, Entry
+from riskcore.bench.documents import borrow, missing, read_document, was_resumed
 from riskcore.bench.outlook import Group, Outlook
 from riskcore.bench.queue import Hear, Told, work_off
+from riskcore.bench.stamps import code_stamp, data_stamp
 from riskcore.bench.tables import Row, write_tables
 from riskcore.errors import ConfigError
 from riskcore.runs.files import writing
@@ -24,7 +25,7 @@ class ToDo:
 
     cells: list[Cell]
     finished: int
-    known: dict[Group, list[float]]  # seconds that finished cells took
+    known: dict[Group, list[float]]  # seconds that finished cells took, if they were never cut off
 
     @classmethod
     def of(cls, cells: Sequence[Cell], out: Path, keep: bool) -> ToDo:
@@ -36,13 +37,19 @@ class ToDo:
             document = read_document(cell, out)
             wanted = missing(cell, document, keep)
             if wanted:
-                rest.append(cell.only(wanted))
-            if document is not None:
+                rest.append(_rest(cell, wanted, out))
+            if document is not None and not was_resumed(document):
                 known.setdefault(cell.group, []).append(document["seconds"]["total"])
         return cls(rest, len(cells) - len(rest), known)
 
     def outlook(self, jobs: int) -> Outlook:
         return Outlook(self.cells, jobs, self.known)
+
+
+def _rest(cell: Cell, wanted: Sequence[Entry], out: Path) -> Cell:
+    """What is wanted of the cell; all of it if it was cut off, since its checkpoints are those of the whole."""
+    begun = cell.checkpoints(out, code_stamp(), data_stamp(cell.config)).exists()
+    return cell if begun else cell.only(wanted)
 
 
 def run_benchmark(bench: str, todo: ToDo, out: Path, jobs: int, hear: Hear) -> tuple[list[Row], list[Told]]:

@@ -36,6 +36,23 @@ def settings_stamp(config: RunConfig) -> str:
     return _hash(json.dumps(settings, sort_keys=True).encode())
 
 
+def shared_stamp(config: RunConfig) -> str:
+    """The same for all seeds: results may be averaged only where it agrees."""
+    return settings_stamp(dataclasses.replace(config, seed=0))
+
+
+def restored(changed: dict[str, Any]) -> RunConfig:
+    """The settings that `changed_settings` has told, as far as the defaults are what they were."""
+    values: dict[str, Any] = {}
+    for name, value in changed.items():
+        *outer, last = name.split(".")
+        place = values
+        for part in outer:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return RunConfig.from_dict(values)
+
+
 def data_stamp(config: RunConfig) -> str:
     """A hash of the files of source and target, wherever they lie."""
     places = [Path(place) for place in (config.source, config.target) if place]

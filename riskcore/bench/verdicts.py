@@ -27,17 +27,23 @@ class Verdict:
 
     @property
     def text(self) -> str:
-        return f"{self.word} ({self.difference:+.1f})"
+        return f"{self.word} ({self.difference:+.2f})"
 
 
 def against_paper(row: dict[str, Any], paper: Published) -> Verdict:
-    """Our mean against the paper's; level within two standard errors of the difference, or 0.3 points."""
-    ours = 100 * (row["f1_deviation"] or 0.0)
-    noise = 2 * math.sqrt(ours**2 / row["seeds"] + (paper.deviation or 0.0) ** 2 / SESSIONS)
+    """Our mean against the paper's; level within two standard errors of the difference, or 0.3 points.
+
+    One seed has no deviation: the paper's stands in for it.
+    """
+    theirs = paper.deviation or 0.0
+    ours = theirs if row["f1_deviation"] is None else 100 * row["f1_deviation"]
+    noise = 2 * math.sqrt(ours**2 / row["seeds"] + theirs**2 / SESSIONS)
     margin = max(LEVEL, noise, ROUNDING if paper.deviation is None else 0.0)
     return Verdict(100 * row["f1_mean"] - paper.mean, margin)
 
 
-def against(row: dict[str, Any], rival: dict[str, Any]) -> Verdict:
-    """Our own methods met the same pairs and seeds: 0.3 points of the means are the bar."""
+def against(row: dict[str, Any] | None, rival: dict[str, Any] | None) -> Verdict | None:
+    """Our own methods met the same pairs and seeds: 0.3 points of the means are the bar. None where one has no F1."""
+    if row is None or rival is None or row["f1_mean"] is None or rival["f1_mean"] is None:
+        return None
     return Verdict(100 * (row["f1_mean"] - rival["f1_mean"]), LEVEL)

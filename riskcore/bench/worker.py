@@ -68,31 +68,43 @@ def _tell(record: dict[str, Any]) -> None:
 def work_out(cell: Cell, out: Path, tell: Tell) -> None:
     """Run the cell's methods and ablations, going on where a killed process left them, and write its document."""
     folder = cell.checkpoints(out, code_stamp(), data_stamp(cell.config))
+    resumed = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     with RunLock(folder, PATIENCE):
-        _work_out(cell, out, folder, tell)
+        if resumed:
+            tell({"resumed": True})
+        _work_out(cell, out, folder, resumed, tell)
     shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def _work_out(cell: Cell, out: Path, folder: Path, tell: Tell) -> None:
+def _work_out(cell: Cell, out: Path, folder: Path, resumed: bool, tell: Tell) -> None:
+    """The document is written after the methods and after each ablation: one that fails takes nothing with it."""
     from riskcore.tuning.experiment import run_experiment
 
     workload, truth = load_data(cell.config)
     notes = _Notes(cell, truth, folder / "seconds.json", tell)
     unseen = None if truth.unseen is None else truth.unseen.without_labels()
+
+    def write(results: list[dict[str, Any]]) -> None:
+        write_document(cell, out, {**_facts(workload, truth, notes), "resumed": resumed}, plain(results))
+
     found = run_experiment(workload, cell.config, [notes], checkpoints=folder, unseen=unseen)
-    results = [notes.result(one, None) for one in found.values()]
+    write([notes.result(one, None) for one in found.values()])
     for number, ablation in enumerate(cell.ablations):
         notes.ablation = ablation
-        place, trained = folder / f"ablation-{number}", _trained(folder, cell.config, workload)
-        config = ablated(cell.config, ablation)
+        config, place = ablated(cell.config, ablation), folder / f"ablation-{number}"
+        trained = _trained(folder, cell.config, workload) if _same_matcher(cell.config, config) else None
         found = run_experiment(workload, config, [notes], checkpoints=place, unseen=unseen, trained=trained)
-        results.append(notes.result(found["risk"], ablation))
-    write_document(cell, out, _facts(workload, truth, notes), plain(results))
+        write([notes.result(found["risk"], ablation)])
+
+
+def _same_matcher(config: RunConfig, other: RunConfig) -> bool:
+    """Whether both train the same matcher. The head of a wide one is as wide as there are metrics."""
+    return not config.matcher.wide or config.metric == other.metric
 
 
 def _trained(folder: Path, config: RunConfig, workload: Workload) -> dict[str, np.ndarray]:
-    """The traditionally trained matcher, which every ablation starts from."""
+    """The traditionally trained matcher, which ablations start from."""
     from riskcore.tuning.checkpoint import Checkpoint
 
     done = Checkpoint(folder / "tradition-done.safetensors").read(config.to_json() + workload.fingerprint)
@@ -137,8 +149,10 @@ class _Notes(Listener):
         self.rules = self.rules if self.ablation else len(evidence.rules)
 
     def on_epoch_end(self, record: Record) -> None:
-        self.within = record["epoch"] / self.config.tune.epochs
-        self._tell_step(f"tradition epoch {record['epoch']} of {self.config.tune.epochs}")
+        epochs = self.config.tune.epochs
+        if self.ablation is None:  # an ablation's share is that of its iterations, even if it trains first
+            self.within = record["epoch"] / epochs
+        self._tell_step(f"{self._name('tradition')} epoch {record['epoch']} of {epochs}")
 
     def on_iteration_end(self, scores: Any) -> None:
         name, number = self._name(scores.method), scores.iteration

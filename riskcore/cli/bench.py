@@ -13,6 +13,7 @@ from riskcore.cli.console import STOPPED, AsJson, console, counted, number, perc
 from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
+    from riskcore.bench.cells import Cell
     from riskcore.bench.plans import Wish
     from riskcore.bench.queue import Told
     from riskcore.bench.tables import Row
@@ -172,35 +173,49 @@ def _check(base: RunConfig, matchers: list[str] | None) -> None:
 
 
 def _run(bench: str, wish: Wish, out: Path, jobs: int | None, keep: bool, as_json: bool) -> None:
+    from riskcore.bench.documents import unreadable
     from riskcore.bench.plans import plan
     from riskcore.bench.session import ToDo, run_benchmark
     from riskcore.cli.bench_progress import showing_cells
 
     cells, notices = plan(bench, wish)
-    for notice in notices:
+    for notice in (*notices, *unreadable(out)):
         say(notice, to_stderr=True)
     todo, jobs = ToDo.of(cells, out, keep), jobs or os.cpu_count() or 1
     say(f"{counted(len(cells), 'cell')}, {todo.finished:,} of them done before; results in {out}", to_stderr=True)
     with showing_cells(todo.outlook(jobs)) as hear:
         rows, failed = run_benchmark(bench, todo, out, jobs, hear)
-    groups = {cell.group for cell in cells}
-    _report([row for row in rows if _group(row) in groups], failed, out, as_json)
+    _report(*_of_these(cells, rows), failed, out, as_json)
     if failed:
         raise typer.Exit(STOPPED)
+
+
+def _of_these(cells: list[Cell], rows: list[Row]) -> tuple[list[Row], list[str]]:
+    """The rows of the cells' groups that were made with their settings and data; a notice of the others."""
+    from riskcore.bench.agreement import left_out
+    from riskcore.bench.stamps import data_stamp, shared_stamp
+
+    groups = {cell.group: (shared_stamp(cell.config), data_stamp(cell.config)) for cell in cells}
+    some = [row for row in rows if _group(row) in groups]
+    same = [(row["shared_stamp"], row["data_stamp"]) == groups[_group(row)] for row in some]
+    others = [row for row, agrees in zip(some, same, strict=True) if not agrees]
+    return [row for row, agrees in zip(some, same, strict=True) if agrees], left_out(others)
 
 
 def _group(row: Row) -> tuple[str, ...]:
     return tuple(row[name] for name in ("bench", "workload", "variant", "matcher"))
 
 
-def _report(rows: list[Row], failed: list[Told], out: Path, as_json: bool) -> None:
+def _report(rows: list[Row], left: list[str], failed: list[Told], out: Path, as_json: bool) -> None:
     from riskcore.bench.tables import summary
 
     errors = [{"cell": told.cell.title, "error": told.error} for told in failed]
     if as_json:
-        print_json({"out": str(out), "summary": summary(rows), "failed": errors})
+        print_json({"out": str(out), "summary": summary(rows), "left_out": left, "failed": errors})
     else:
         _print_means(summary(rows))
+    for notice in left:
+        say(notice, to_stderr=True)
     for told in failed:
         say(f"{told.cell.title} failed: {told.error}", to_stderr=True)
 

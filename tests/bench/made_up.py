@@ -23,6 +23,8 @@ def document(
         "train_fraction": 1.0,
         "validation_size": None,
         "settings": {"seed": seed},
+        "settings_stamp": f"made up {seed}",
+        "data_stamp": "made up",
         "counts": {"source": 10, "validation": 10, "target": 10, "unseen": 10},
         "rules": 5,
         "seconds": {"risk": 30.0, "total": 60.0},

@@ -71,6 +71,25 @@ def test_a_cell_that_fails_holds_up_no_other(tmp_path: Path) -> None:
     assert list(documents(tmp_path / "out")) == ["DA2XX.toy.seed0"]
 
 
+def test_other_settings_are_not_averaged_with_these(tmp_path: Path) -> None:
+    command = arguments(tmp_path, "--jobs", "1", "--json", "--methods", "tradition")
+    first = start(*command, "--seeds", "2")
+    assert first.communicate(timeout=120)[0]
+    settings = json.loads((tmp_path / "quick.json").read_text())
+    settings["tune"]["epochs"] = 1
+    (tmp_path / "quick.json").write_text(json.dumps(settings))
+    second = start(*command, "--seeds", "1")
+    answer, told = second.communicate(timeout=120)
+    assert second.returncode == 0, told
+    found = json.loads(answer)
+    assert [(row["method"], row["seeds"]) for row in found["summary"]] == [("tradition", 1)]
+    assert "seed 1 left out" in found["left_out"][0]
+    assert "seed 1 left out" in told
+    page = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path / "out"), "--no-images"])
+    assert "seed 1 left out" in page.stderr
+    assert "## Left out" in (tmp_path / "out" / "report.md").read_text()
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

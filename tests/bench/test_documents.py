@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 
-from riskcore.bench import documents
+from riskcore.bench import documents, worker
+from riskcore.bench.ablations import ablated
+from riskcore.bench.agreement import agreeing, stamp_of
 from riskcore.bench.cells import Cell
 from riskcore.bench.documents import missing, read_document
 from riskcore.bench.plans import Wish, plan
@@ -18,6 +20,7 @@ from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, hard
 from riskcore.bench.tables import COLUMNS, long_rows, summary, write_tables
 from riskcore.bench.worker import work_out
 from riskcore.config import MatcherConfig, RuleConfig, RunConfig
+from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root
 
 
@@ -116,8 +119,8 @@ def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -
         steps: list[str] = []
 
         def tell(record: dict[str, Any]) -> None:
-            steps.append(record["step"])
-            if record["step"] == step:
+            steps.append(record.get("step", ""))
+            if steps[-1] == step:
                 raise KilledError
 
         work_out(cell, tmp_path, tell)
@@ -127,6 +130,10 @@ def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -
         work_until("forest")
     with pytest.raises(KilledError):
         work_until("risk (no rules)")
+    assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no rules")]
+    todo = ToDo.of([cell], tmp_path, keep=False)
+    assert todo.cells == [cell]  # the whole of it, to find its checkpoints
+    assert todo.known == {}
     steps = work_until(None)
     assert not [step for step in steps if step.startswith(("tradition epoch", "risk iteration", "forest"))]
     document = read_document(cell, tmp_path)
@@ -137,6 +144,9 @@ def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -
     work_out(cell, straight, told_nothing)
     again = read_document(cell, straight)
     assert again is not None
+    assert (document["resumed"], again["resumed"]) == (True, False)
+    assert ToDo.of([cell], tmp_path, keep=False).known == {}
+    assert list(ToDo.of([cell], straight, keep=False).known) == [cell.group]
     scores = [[(one["method"], one["f1"], one["unseen"]) for one in some["results"]] for some in (document, again)]
     assert scores[0] == scores[1]
 
@@ -155,9 +165,85 @@ def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
     assert borrowed["results"] == (read_document(shift, tmp_path) or {})["results"]
 
 
+def test_a_wide_matcher_is_trained_anew_where_there_are_fewer_metrics(cell: Cell, tmp_path: Path) -> None:
+    config = dataclasses.replace(cell.config, matcher=MatcherConfig(kind="toy", wide=True), methods=("risk",))
+    cell = dataclasses.replace(cell, config=config, ablations=("no VaR", "no difference metrics"))
+    told: list[dict[str, Any]] = []
+    work_out(cell, tmp_path, told.append)
+    assert missing(cell, read_document(cell, tmp_path)) == []
+    assert [one["share"] for one in told] == sorted(one["share"] for one in told)
+    trained = {one["step"].split(" epoch")[0] for one in told if " epoch" in one["step"]}
+    assert trained == {"tradition", "tradition (no difference metrics)"}
+
+
+def test_an_ablation_that_fails_takes_nothing_with_it(
+    cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(config: RunConfig, ablation: str) -> RunConfig:
+        if ablation == "no re-fit":
+            raise KilledError
+        return ablated(config, ablation)
+
+    monkeypatch.setattr(worker, "ablated", broken)
+    cell = dataclasses.replace(cell, ablations=("no VaR", "no re-fit"))
+    with pytest.raises(KilledError):
+        work_out(cell, tmp_path, told_nothing)
+    assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no re-fit")]
+
+
+@pytest.mark.parametrize("content", ["torn", "[]", '{"format": 2}', '{"format": 1, "results": []}', '{"format": 1}'])
+def test_a_file_that_is_no_document_stops_nothing(cell: Cell, tmp_path: Path, content: str) -> None:
+    work_out(cell, tmp_path, told_nothing)
+    for bench in ("shift", "validation-size"):
+        file = tmp_path / "cells" / bench / "DA2DS.foreign.seed0.json"
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(content)
+    assert len(documents.read_all(tmp_path)) == 1
+    notices = documents.unreadable(tmp_path)
+    assert len(notices) == 2
+    assert str(file) in notices[1]
+    other = dataclasses.replace(cell, bench="validation-size")
+    assert ToDo.of([cell, other], tmp_path, keep=False).cells == []
+
+
 def row(**changes: Any) -> dict[str, Any]:
     base: dict[str, Any] = dict.fromkeys(COLUMNS)
     return {**base, "bench": "shift", "workload": "DA2DS", "method": "risk", "current": True, **changes}
+
+
+def test_only_what_was_made_with_the_same_is_averaged() -> None:
+    rows = [row(seed=0, f1=0.5, shared_stamp="fast"), row(seed=1, f1=0.7), row(seed=2, f1=0.9, data_stamp="other")]
+    assert [(one["seeds"], one["f1_mean"]) for one in summary(rows)] == [(1, 0.5), (1, 0.7), (1, 0.9)]
+
+
+def test_seconds_since_a_resume_are_no_seconds_of_a_whole() -> None:
+    rows = [row(seed=0, f1=0.5, seconds=100.0), row(seed=1, f1=0.7, seconds=1.0, resumed=True)]
+    assert (summary(rows)[0]["seconds_mean"], summary(rows)[0]["seeds"]) == (100.0, 2)
+
+
+def test_the_newest_settings_decide_and_the_others_are_named() -> None:
+    old = [document("shift", "DA2DS", "", seed, {"risk": 90.0}) for seed in (1, 2)]
+    new = document("shift", "DA2DS", "", 0, {"risk": 50.0}, settings={"tune.epochs": 3})
+    new["results"][0]["at"] = "2001-01-01T00:00:00Z"
+    other = document("shift", "DS2DA", "", 0, {"risk": 90.0})
+    kept, left = agreeing([*old, new, other])
+    assert kept == [new, other]
+    assert [notice.split(" left out")[0] for notice in left] == ["shift, DA2DS, hybrid: seeds 1, 2"]
+
+
+def test_documents_of_before_agree_with_those_of_now(cell: Cell, tmp_path: Path) -> None:
+    """They do not say the stamp that all seeds share."""
+    for seed in (0, 1):
+        config = dataclasses.replace(cell.config, seed=seed)
+        work_out(
+            dataclasses.replace(cell.only([]), config=dataclasses.replace(config, methods=())), tmp_path, told_nothing
+        )
+    first, second = documents.read_all(tmp_path)
+    del second["shared_stamp"], second["resumed"]
+    assert stamp_of(second) == stamp_of(first) == first["shared_stamp"]
+    second["settings_stamp"] = "of other defaults"
+    assert stamp_of(second) != stamp_of(first)
+    assert agreeing([first, second])[1]
 
 
 def test_means_and_deviations() -> None:

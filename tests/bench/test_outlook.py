@@ -36,7 +36,7 @@ def test_cells_that_are_done_tell_what_the_others_take() -> None:
         outlook.hear(Told(cell, "started"))
     outlook.hear(Told(some[0], "done", seconds=60))
     outlook.hear(Told(some[1], "failed", seconds=1, error="no"))
-    assert (outlook.over, outlook.failed) == (2, 1)
+    assert outlook.over == 2
     assert outlook.seconds_left == pytest.approx(2 * 60 / 2)
     assert outlook.left == "about 60 s left"
 
@@ -47,3 +47,13 @@ def test_earlier_results_count() -> None:
     outlook = Outlook([*slow, *fast], 2, known)
     assert outlook.seconds_left == pytest.approx((2 * 36_000 + 10) / 2)
     assert outlook.left == "about 10.0 h left"
+
+
+def test_cells_that_were_cut_off_tell_nothing() -> None:
+    some = cells(3)
+    outlook = Outlook(some, 1)
+    outlook.hear(Told(some[0], "started"))
+    outlook.hear(Told(some[0], "step", "risk", share=0.9, seconds=1, resumed=True))
+    assert outlook.seconds_left is None
+    outlook.hear(Told(some[0], "done", seconds=2, resumed=True))
+    assert outlook.seconds_left is None

@@ -12,8 +12,9 @@ from riskcore.bench.cells import Cell
 from riskcore.bench.plans import METHODS, Wish, plan
 from riskcore.bench.workloads import find, look
 from riskcore.config import METHODS as ALL_METHODS
-from riskcore.config import RunConfig
+from riskcore.config import MatcherConfig, RunConfig
 from riskcore.errors import ConfigError
+from riskcore.tuning.experiment import methods_of
 from tests.bench.tiny import data_root
 
 PUBLIC = {"DA": "authors", "DS": "authors", "CORA": "author", "AB": "x", "IA": "y", "MB20K": "z"}
@@ -76,6 +77,50 @@ def test_validation_sizes_that_there_are(data: Path) -> None:
     assert cells[0].config.split == "2:2:6"
     assert cells[2].config.split is None
     assert notices == ["DA: 30 validation pairs left out, there are 24."]
+
+
+def test_fractions_of_several_splits(data: Path) -> None:
+    wish = Wish(data, workloads=("DA",), seeds=1, splits=("2:2:6", "6:2:2"), fractions=(0.1, 1.0))
+    cells, _ = plan("same-source", wish)
+    assert [(cell.variant, cell.config.split, cell.config.train_fraction) for cell in cells] == [
+        ("10 %", "2:2:6", 0.1), ("100 %", "2:2:6", 1.0), ("6:2:2, 10 %", "6:2:2", 0.1), ("6:2:2", "6:2:2", 1.0),
+    ]  # fmt: skip
+    assert cells[2].name == "DA.6-2-2-10-percent.hybrid.seed0"
+
+
+def test_validation_sizes_of_several_training_parts(data: Path) -> None:
+    wish = Wish(data, workloads=("DA", "AB"), seeds=1, sizes=(10,))
+    assert [cell.name for cell in plan("validation-size", wish)[0]] == [
+        "DA.10-validation-pairs.hybrid.seed0", "AB.10-validation-pairs.hybrid.seed0",
+    ]  # fmt: skip
+    wish = dataclasses.replace(wish, workloads=("DA",), splits=("2:2:6", "6:2:2"), fractions=(0.1, 0.5))
+    cells, _ = plan("validation-size", wish)
+    assert [(cell.variant, cell.config.split, cell.config.train_fraction) for cell in cells] == [
+        ("10 validation pairs", "2:2:6", 0.1), ("50 %, 10 validation pairs", "2:2:6", 0.5),
+        ("6:2:2, 10 %, 10 validation pairs", "6:2:2", 0.1), ("6:2:2, 50 %, 10 validation pairs", "6:2:2", 0.5),
+    ]  # fmt: skip
+    assert len({cell.name for cell in cells}) == 4
+
+
+def test_two_data_sets_have_parts_of_their_own(data: Path) -> None:
+    wish = Wish(data, workloads=("DA2DS",), seeds=1, sizes=(10,), splits=("6:2:2",))
+    cells, notices = plan("validation-size", wish)
+    assert cells[0].config.split is None
+    assert "--split" in notices[0]
+
+
+def test_sizes_that_are_left_out_are_told_once(data: Path) -> None:
+    wish = Wish(data, workloads=("DA",), seeds=1, sizes=(10, 30), matchers=("rnn", "sif"))
+    assert len(plan("validation-size", wish)[1]) == 1
+
+
+@pytest.mark.parametrize("methods", [(), ("risk", "supervised", "forest")])
+def test_foreign_scores_are_asked_for_nothing_they_cannot_do(data: Path, methods: tuple[str, ...]) -> None:
+    base = RunConfig(matcher=MatcherConfig(kind="external", scores="scores.csv"))
+    cells, _ = plan("shift", Wish(data, workloads=("DA2DS",), seeds=1, methods=methods, base=base))
+    worked = set(methods_of(cells[0].config))
+    assert {method for method, _ in cells[0].entries} == worked
+    assert "supervised" not in worked
 
 
 def test_missing_folders(data: Path, tmp_path: Path) -> None:

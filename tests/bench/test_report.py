@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 from typer.testing import CliRunner
 
-from riskcore.bench import images, report
+from riskcore.bench import images, publish, report
 from riskcore.bench.figures import figures
 from riskcore.bench.images import NoBrowserError, find_browser
 from riskcore.bench.means import grouped
@@ -47,31 +48,38 @@ def cells_of(page: str, start: str) -> list[str]:
 
 def test_results_stand_next_to_the_papers() -> None:
     page = render(made_up(), {})
-    assert cells_of(page, "| DA2DS | 2 |") == [
+    assert cells_of(page, "| DA2DS | 2 | 19.86") == [
         *("DA2DS", "2", "19.86 ± 5.12", "43.81 ± 11.88", "91.67 ± 0.56"),
         *("80.00 ± 0.00", "90.00 ± 0.00", "**93.50 ± 0.00**", "**93.50 ± 0.71**", "93.30 ± 0.00"),
     ]
-    assert cells_of(page, "| DA2DS | 91.67") == [
+    assert cells_of(page, "| DA2DS | 2 | 91.67") == [
         "DA2DS",
+        "2",
         "91.67 ± 0.56",
         "93.50 ± 0.71",
-        "above (+1.8)",
+        "above (+1.83)",
         "93.30 ± 0.00",
     ]
-    assert cells_of(page, "| DS2DA | 94.18")[3] == "level (-0.7)"
-    assert cells_of(page, "| DS 10 % | over 92")[3] == "above (+1.0)"
+    assert cells_of(page, "| DS2DA | 2 | 94.18")[4] == "level (-0.68)"
+    assert cells_of(page, "| DS, 10 % | 1 | over 92")[4] == "above (+1.00)"
     assert "2 above, 1 level, 0 below" in page
-    assert cells_of(page, "| DA2DS | 79.00")[-1] == "92.30 ± 0.00"  # pairs that no method saw
-    assert cells_of(page, "| DA2DS | 93.50 ± 0.71 | 91.00")[-1] == "91.00 ± 0.00 (-2.5)"
-    assert cells_of(page, "| DS 10 % | 93.30") == [
-        *("DS 10 %", "93.30", "level (+0.3)", "above (+3.3)", "level (-0.2)", "yes"),
+    assert cells_of(page, "| DA2DS | 2 | 79.00")[-1] == "92.30 ± 0.00"  # pairs that no method saw
+    assert cells_of(page, "| DA2DS | 2 | 93.50 ± 0.71 | 91.00")[-1] == "91.00 ± 0.00 (-2.50)"
+    assert cells_of(page, "| DS, 10 % | 1 | 93.30") == [
+        *("DS, 10 %", "1", "93.30", "level (+0.30)", "above (+3.30)", "level (-0.20)", "yes"),
     ]  # fmt: skip
 
 
 def test_commands_hardware_and_settings_are_told() -> None:
     page = render(made_up(), {"shift": "img/a.png"})
-    assert "python -m riskcore bench shift --data DIR --seeds 2 --ablations" in page
-    assert "python -m riskcore bench validation-size --data DIR --seeds 1\n" in page
+    methods = "--methods tradition,supervised,forest,risk,risk+"
+    for command in (
+        f"shift --data DIR --workload DS2DA --workload DA2DS --seeds 2 {methods} --ablations\n",
+        f"same-source --data DIR --workload DS --seeds 1 {methods} --fraction 0.1 --fraction 1\n",
+        f"validation-size --data DIR --workload AB --seeds 1 {methods}\n",
+        "report --to docs/results.md\n",
+    ):
+        assert f"    python -m riskcore bench {command}" in page
     assert "Settings: the defaults." in page
     assert "cores" in page
     assert "torch" in page
@@ -82,7 +90,83 @@ def test_commands_hardware_and_settings_are_told() -> None:
     older[0]["settings"]["tune.epochs"] = 3
     page = render(older, {})
     assert "1 of 49 results come from other code" in page
-    assert "tune.epochs 3" in page
+    assert "tune.epochs 3 (DS2DA)" in page
+
+
+def test_a_page_says_how_many_seeds_its_figures_have() -> None:
+    page = render(made_up(), {})
+    assert "as many seeds as their row says" in page
+    one = [document("shift", "DA2DS", "", 0, {**SCORES, ("risk", "no VaR"): 91.0})]
+    page = render(one, {})
+    assert "of one seed, not a mean" in page
+    assert not [line for line in page.splitlines() if line.startswith("| DA2DS") and "± 0.00" in line]
+    assert "standard deviation" not in page
+    assert "One seed has no error of its own" in page
+    assert "one seed" in figures(one)["shift"].layout.title.text
+    assert all(trace.error_y.width == 0 for trace in figures(one)["shift"].data if trace.error_y.array)
+    two = [document("shift", "DA2DS", "", seed, SCORES) for seed in range(2)]
+    assert "standard deviation over 2 seeds" in render(two, {})
+    assert "over 2 seeds" in figures(two)["shift"].layout.title.text
+
+
+def test_a_figure_of_fewer_seeds_than_its_row_says_so() -> None:
+    some = [document("shift", "DA2DS", "", 0, SCORES), document("shift", "DA2DS", "", 1, {"tradition": 80.0})]
+    assert cells_of(render(some, {}), "| DA2DS | 2 | 19.86")[5:7] == ["80.00 ± 0.00", "90.00 (1 of 2 seeds)"]
+
+
+def test_one_seed_borrows_the_papers_deviation() -> None:
+    row = {"f1_mean": 0.93, "f1_deviation": None, "seeds": 1}
+    assert against_paper(row, Published(91.0, 1.0)).word == "level"
+    assert against_paper(row, Published(91.0, 0.5)).word == "above"
+
+
+def test_targets_without_labels_are_passed_over(tmp_path: Path) -> None:
+    cells = made_up()
+    for result in cells[0]["results"] + cells[1]["results"]:
+        result |= {"f1": None, "precision": None, "recall": None}
+    save(cells, tmp_path)
+    result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path), "--no-images"])
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "report.md").read_text()
+    ablations = page.split("## Ablations")[1].split("##")[0]
+    assert "DA2DS" in ablations
+    assert "DS2DA" not in ablations
+
+
+def test_old_variants_and_new_ones_read_alike() -> None:
+    facts: dict[str, Any] = {"split": "6:2:2", "train_fraction": 0.5, "validation_size": 100}
+    for variant in ("100 validation pairs", "6:2:2, 50 %, 100 validation pairs"):
+        group = grouped([document("validation-size", "AB", variant, 0, SCORES, **facts)], "validation-size")[0]
+        assert group.name == "AB 6:2:2, 50 %, 100 validation pairs"
+
+
+def test_cells_that_were_resumed_are_told() -> None:
+    cells = made_up()
+    assert "resumed" not in render(cells, {})
+    cells[0]["resumed"] = True
+    assert "1 of 9 cells were cut off and resumed" in render(cells, {})
+
+
+def test_only_images_of_these_results_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def draw(figure: Any, _: Path, file: Path) -> None:
+        shot = tmp_path / "shot.png"
+        Image.new("RGB", (4, 4)).save(shot)
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(images._smaller(shot, images._stamp(figure)))
+
+    monkeypatch.setattr(publish, "write_png", draw)
+    save(made_up(), tmp_path)
+    page, command = tmp_path / "docs" / "results.md", ["bench", "report", "--out", str(tmp_path), "--to"]
+    assert CliRunner().invoke(app, [*command, str(page)]).exit_code == 0
+    assert "![Distribution shift](img/bench-shift.png)" in page.read_text()
+    assert (page.parent / "img" / "bench-shift.png").exists()
+    CliRunner().invoke(app, [*command, str(page), "--no-images"])
+    assert "![Distribution shift](img/bench-shift.png)" in page.read_text()
+    save([document("shift", "DA2DS", "", 0, {**SCORES, "risk": 10.0})], tmp_path)
+    result = CliRunner().invoke(app, [*command, str(page), "--no-images"])
+    assert "![Distribution shift]" not in page.read_text()
+    assert "![Same source](img/bench-same-source.png)" in page.read_text()
+    assert "bench-shift.png shows other results" in result.stderr.replace("\n", "")
 
 
 def test_groups_come_in_the_papers_order_from_little_to_much() -> None:
@@ -117,7 +201,7 @@ def test_above_level_below(ours: float, deviation: float, paper: Published, word
 
 
 def test_our_own_are_compared_by_their_means() -> None:
-    assert against({"f1_mean": 0.92}, {"f1_mean": 0.9235}).text == "below (-0.3)"
+    assert against({"f1_mean": 0.92}, {"f1_mean": 0.9235}).text == "below (-0.35)"
     assert against({"f1_mean": 0.92}, {"f1_mean": 0.9225}).word == "level"
 
 
@@ -145,6 +229,14 @@ def test_the_command_keeps_notes(tmp_path: Path) -> None:
     assert "![" not in page.read_text()
 
 
+def test_a_foreign_file_is_named_and_passed_over(tmp_path: Path) -> None:
+    save(made_up(), tmp_path)
+    (tmp_path / "cells" / "shift" / "foreign.json").write_text('{"format": 7}')
+    result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path), "--no-images"])
+    assert result.exit_code == 0, result.output
+    assert "foreign.json is left out" in result.stderr.replace("\n", "")
+
+
 def test_nothing_to_report_says_what_to_do(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path)])
     assert result.exit_code == 2
@@ -165,8 +257,6 @@ def test_images_are_small(tmp_path: Path) -> None:
         find_browser()
     except NoBrowserError:
         pytest.skip("no browser is installed")
-    from PIL import Image
-
     figure, page, file = figures(made_up())["shift"], tmp_path / "shift.html", tmp_path / "shift.png"
     images.write_html(figure, page)
     images.write_png(figure, page, file)
