@@ -6,6 +6,7 @@ import os
 import re
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import pytest
 from playwright.sync_api import expect
@@ -70,10 +71,17 @@ def test_the_top_pair_explains_itself(page, address, sample):
 
 
 def test_a_flipped_pair_says_so(page, address, sample):
-    flipped = query_pairs(RunFolder(sample.folder), PairQuery(flipped=True)).rows["pair_id"][0]
-    visit(page, f"{address}/pairs?run={sample.id}&pair={flipped}")
+    visit(page, f"{address}/pairs?run={sample.id}&pair={flipped_by_a_rule(RunFolder(sample.folder))}")
     expect(page.get_by_text("by fine-tuning")).to_be_visible()
+    expect(page.get_by_text("of all weight")).to_be_visible()
     keep(page, "pair")
+
+
+def flipped_by_a_rule(folder: RunFolder) -> str:
+    """The riskiest flipped pair that the loudest rule possible fired on."""
+    weights = folder.model("risk", folder.iterations("risk")[-1]).effective_weight
+    by_rule = (query_pairs(folder, PairQuery(flipped=True, rule=int(rule))).rows for rule in np.argsort(-weights))
+    return next(rows["pair_id"][0] for rows in by_rule if len(rows))
 
 
 def test_verdicts_by_keyboard(page, address, made_up, root):
