@@ -17,28 +17,24 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Sequence
 
 import numpy as np
 
 from riskcore.config import RunConfig
-from riskcore.errors import CancelledError
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
 from riskcore.risk import RiskScores
 from riskcore.risk.ranking import FitResult, fit_risk_model
 from riskcore.tuning.checkpoint import Checkpoint, Progress
 from riskcore.tuning.evidence import Evidence
-from riskcore.tuning.folds import folds_of
+from riskcore.tuning.hearing import folds_and_rests, testimony
 from riskcore.tuning.jury import Jury, appoint
 from riskcore.tuning.listeners import Listener, Record, notify
 from riskcore.tuning.nearness import nearness
 from riskcore.tuning.records import IterationScores, MethodResult
 from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
-from riskcore.tuning.witnesses import NAMES, TAUGHT, Question, hear, hear_taught, log_odds, posterior_means
-
-Hear = Callable[[Question, Sequence[Question]], list[np.ndarray]]  # taught the first, asked the others
+from riskcore.tuning.witnesses import NAMES, TAUGHT, log_odds, posterior_means
 
 
 def go_beyond(
@@ -101,8 +97,8 @@ class _Court:
         made_from = config.to_json() + evidence.fingerprint
         heard = checkpoint.read(made_from) if checkpoint is not None else None
         if heard is None:
-            testimony = _testimony(matcher, evidence, config, listeners, should_stop)
-            heard = Progress({"testimony": testimony}, {})
+            said = testimony(matcher, evidence, config, listeners, should_stop)
+            heard = Progress({"testimony": said}, {})
             if checkpoint is not None:
                 checkpoint.write(heard, made_from)
         self.said: Arrays = dict(heard.groups["testimony"])  # log-odds of `validation`, `target`, `unseen`
@@ -129,61 +125,12 @@ class _Court:
     def _held_out(self, said: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The jury's verdict on each validation pair, from a jury that did not see its label."""
         verdicts = np.zeros(len(labels))
-        for fold, rest in _folds(labels, self.config.adapt.witness_folds, self.config.seed):
+        for fold, rest in folds_and_rests(labels, self.config.adapt.witness_folds, self.config.seed):
             verdicts[fold] = self._appoint(said[rest], labels[rest]).verdict(said[fold])
         return verdicts
 
     def _with_matcher(self, part: str, probability: np.ndarray) -> np.ndarray:
         return np.column_stack([log_odds(probability), self.said[part]])
-
-
-def _testimony(
-    matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
-) -> Arrays:
-    """What all witnesses say of validation (cross-fitted), target and unseen pairs."""
-    parts = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
-    asked = {
-        name: Question(part, matcher.predict_proba(part.examples)) for name, part in parts.items() if part is not None
-    }
-    validation, adapt = asked.pop("validation"), config.adapt
-    folds = _folds(validation.part.labels, adapt.witness_folds, config.seed)
-    few = len(validation.part) < adapt.few_pairs
-    taught_folds = folds if few else _folds(validation.part.labels, adapt.taught_folds, config.seed)
-    ways: list[tuple[Hear, list[tuple[np.ndarray, np.ndarray]]]] = [(partial(hear, evidence, config=config), folds)]
-    if matcher.trainable:
-        taught = partial(hear_taught, matcher, config=config, should_stop=should_stop)
-        ways.append((taught, taught_folds))
-    steps, done, columns = sum(len(folds) + 1 for _, folds in ways), 0, []
-
-    def tell() -> None:
-        nonlocal done
-        done += 1
-        notify(listeners, "on_progress", {"phase": "witnesses", "done": done, "total": steps})
-        if should_stop():
-            raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
-
-    for ask, folds in ways:
-        said = dict(zip(asked, ask(validation, list(asked.values())), strict=True))
-        tell()
-        held_out = []
-        for fold, rest in folds:
-            held_out.append((fold, ask(validation.take(rest), [validation.take(fold)])[0]))
-            tell()
-        columns.append({**said, "validation": _in_place(held_out, len(validation.part))})
-    return {name: np.column_stack([column[name] for column in columns]) for name in columns[0]}
-
-
-def _in_place(held_out: Sequence[tuple[np.ndarray, np.ndarray]], size: int) -> np.ndarray:
-    """Testimony of disjoint folds as one array in the order of the pairs."""
-    said = np.zeros((size, *held_out[0][1].shape[1:]))
-    for fold, some in held_out:
-        said[fold] = some
-    return said
-
-
-def _folds(labels: np.ndarray, count: int, seed: int) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Each fold's rows, and the rest."""
-    return [(fold, np.setdiff1d(np.arange(len(labels)), fold)) for fold in folds_of(labels, count, seed)]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

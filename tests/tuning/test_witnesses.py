@@ -13,7 +13,7 @@ from riskcore.config import MatcherConfig, RunConfig
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.matchers import create
-from riskcore.tuning import beyond
+from riskcore.tuning import beyond, hearing
 from riskcore.tuning.evidence import gather
 from riskcore.tuning.experiment import methods_of, run_experiment
 from riskcore.tuning.nearness import nearness
@@ -32,8 +32,8 @@ def test_what_is_said_of_a_validation_pair_does_not_hang_on_its_label(
 ) -> None:
     workload, _ = shifted
     evidence, matcher = evidence_and_matcher(workload, quick)
-    folds = beyond._folds(workload.validation.labels, 3, 0)
-    monkeypatch.setattr(beyond, "_folds", lambda *_: folds)
+    folds = hearing.folds_and_rests(workload.validation.labels, 3, 0)
+    monkeypatch.setattr(hearing, "folds_and_rests", lambda *_: folds)
     fold = folds[0][0]
     labels = workload.validation.labels.copy()
     labels[fold] = 1 - labels[fold]
@@ -41,7 +41,7 @@ def test_what_is_said_of_a_validation_pair_does_not_hang_on_its_label(
     examples = dataclasses.replace(evidence.validation.examples, pairs=validation)
     lied_to = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
     said, of_lies = (
-        beyond._testimony(matcher, some, quick, (), lambda: False)["validation"] for some in (evidence, lied_to)
+        hearing.testimony(matcher, some, quick, (), lambda: False)["validation"] for some in (evidence, lied_to)
     )
     np.testing.assert_array_equal(said[fold], of_lies[fold])
     assert not np.array_equal(said, of_lies)  # the other pairs' witnesses were taught the lies
@@ -52,7 +52,7 @@ def test_testimony_has_a_column_for_each_witness_and_leaves_the_matcher(
 ) -> None:
     evidence, matcher = evidence_and_matcher(shifted[0], quick)
     before = matcher.snapshot()
-    said = beyond._testimony(matcher, evidence, quick, (), lambda: False)
+    said = hearing.testimony(matcher, evidence, quick, (), lambda: False)
     assert set(said) == {"validation", "target"}
     assert said["validation"].shape == (len(evidence.validation), len(NAMES) + 1)
     assert said["target"].shape == (len(evidence.target), len(NAMES) + 1)
@@ -68,7 +68,7 @@ def test_the_matcher_stays_where_witnesses_only_mislead(
     rng, width = np.random.default_rng(0), len(NAMES) + 1
     sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
     noise = {name: rng.normal(0, 6, (size, width)) for name, size in sizes.items()}
-    monkeypatch.setattr(beyond, "_testimony", lambda *_: noise)
+    monkeypatch.setattr(beyond, "testimony", lambda *_: noise)
     sure = np.where(evidence.validation.labels == 1, 1 - 1e-6, 1e-6)
     own = matcher.predict_proba
     known = evidence.validation.examples
