@@ -83,19 +83,20 @@ class RecordSpace:
         scores: Scores = dict(zip(COMPARED, table.T, strict=True))
         scores |= self._codes_of(pairs.left, pairs.right).score(one, other)
         if RIVAL_KINDS[0] in self.kinds:
-            leads = np.column_stack([self._lead(pairs, one, other), self._lead(_swapped(pairs), other, one)])
+            forth = self._lead(pairs.left, pairs.right, one, other)
+            leads = np.column_stack([forth, self._lead(pairs.right, pairs.left, other, one)])
             leads[np.isnan(table[:, 0])] = np.nan
             scores |= {"lead": leads.max(axis=1), "mutual_lead": leads.min(axis=1)}
         return np.column_stack([scores[kind] for kind in self.kinds])[inverse]
 
-    def _lead(self, pairs: Pairs, one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    def _lead(self, here: Table, there: Table, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """How much closer the other record is to the one than the closest rival in the other's table."""
-        left, right = self._records(pairs.left), self._records(pairs.right)
+        left, right = self._records(here), self._records(there)
         rare = np.diff(right.postings[0]) <= self._config.rival_records
         own = _similarity(*left.rows, *right.rows, rare, one, other)
-        score, record = self._closest_of(pairs.left, pairs.right)
+        score, record = self._closest_of(here, there)
         is_rival = (record[one] >= 0) & (record[one] != other[:, None])
-        is_rival &= record[one] != self._twins_of(pairs.left, pairs.right)[one][:, None]
+        is_rival &= record[one] != self._twins_of(here, there)[one][:, None]
         return own - np.where(is_rival, score[one], 0.0).max(axis=1)
 
     def _closest_of(self, left: Table, right: Table) -> tuple[np.ndarray, np.ndarray]:
@@ -148,10 +149,6 @@ def same_records(left: Table, right: Table) -> bool:
     )
     common = len(np.intersect1d(one, other, assume_unique=True))
     return common > 0 and common >= _ONE_POOL * min(len(one), len(other))
-
-
-def _swapped(pairs: Pairs) -> Pairs:
-    return Pairs(pairs.right, pairs.left, pairs.right_rows, pairs.left_rows, pairs.ids)
 
 
 def _texts(table: Table, attributes: Sequence[str]) -> list[str]:
