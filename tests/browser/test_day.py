@@ -161,7 +161,7 @@ def test_compare_and_export(page, address, sample, root, tmp_path: Path):
     keep(page, "audit")
     page.get_by_role("tab", name="Export").click()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Csv").click()
+        page.get_by_test_id("stDownloadButton").get_by_role("button", name="Csv").click()  # not the table's own
     saved = tmp_path / "verdicts.csv"
     download.value.save_as(saved)
     rows = pd.read_csv(saved)
