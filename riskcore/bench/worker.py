@@ -23,7 +23,7 @@ from riskcore.bench.ablations import ablated
 from riskcore.bench.cells import Cell
 from riskcore.bench.documents import write_document
 from riskcore.bench.stamps import code_stamp, data_stamp, hardware, versions
-from riskcore.config import RunConfig
+from riskcore.config import METHODS, RunConfig
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.errors import RiskcoreError
 from riskcore.runs.execute import load_data
@@ -153,6 +153,13 @@ class _Notes(Listener):
         if self.ablation is None:  # an ablation's share is that of its iterations, even if it trains first
             self.within = record["epoch"] / epochs
         self._tell_step(f"{self._name('tradition')} epoch {record['epoch']} of {epochs}")
+
+    def on_progress(self, record: Record) -> None:
+        """Of phases without epochs or iterations; what is told of a step within them does not move the share."""
+        phase, done, total = record["phase"], record["done"], record["total"]
+        if phase in METHODS and total:
+            self.within = done / total
+        self._tell_step(f"{self._name(phase)} {done} of {total}")
 
     def on_iteration_end(self, scores: Any) -> None:
         name, number = self._name(scores.method), scores.iteration

@@ -127,7 +127,7 @@ class NeuralMatcher(Matcher):
         work = self._work([examples], training=False)
         order, answers = np.argsort(work.lengths, kind="stable"), np.zeros(len(examples))
         for start in range(0, len(order), self.predict_batch):
-            for rows in _within_memory(order[start : start + self.predict_batch], work.lengths):
+            for rows in within_memory(order[start : start + self.predict_batch], work.lengths):
                 answers[rows] = torch.sigmoid(work.logits(rows).double()).numpy()
         return answers
 
@@ -213,10 +213,10 @@ def _shuffled_batches(lengths: np.ndarray, size: int, order: np.random.Generator
         window = window[np.argsort(lengths[window], kind="stable")]
         batches += [window[place : place + size] for place in range(0, len(window), size)]
     for place in order.permutation(len(batches)):
-        yield from _within_memory(batches[place], lengths)
+        yield from within_memory(batches[place], lengths)
 
 
-def _within_memory(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
+def within_memory(rows: np.ndarray, lengths: np.ndarray) -> list[np.ndarray]:
     """A batch as it is, or in parts if it holds too many words."""
     parts = min(-(-int(lengths[rows].sum()) // MAX_WORDS), len(rows))
     return [rows] if parts <= 1 else np.array_split(rows, parts)

@@ -129,7 +129,7 @@ class _Run:
 
     def _supervised(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
-        fine_tune_on_validation(matcher, self.evidence, self.config, self.should_stop)
+        fine_tune_on_validation(matcher, self.evidence, self.config, self.listeners, self.should_stop)
         return self._answer("supervised", matcher, self._labels_to_train, {}), {}
 
     def _self_training(self) -> tuple[MethodResult, Arrays]:
@@ -149,7 +149,7 @@ class _Run:
         from riskcore.tuning.transfer import train_transfer
 
         matcher = create(self.config.matcher, self.workload.attributes)
-        train_transfer(matcher, self.evidence, self.config, self.should_stop)
+        train_transfer(matcher, self.evidence, self.config, self.listeners, self.should_stop)
         return self._answer("transfer", matcher, self._labels_to_train, {}), {}
 
     def _forest(self) -> tuple[MethodResult, Arrays]:

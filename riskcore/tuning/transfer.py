@@ -7,7 +7,7 @@ the sign reversed, so that what the layer holds of the data set fades. Labels of
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -18,8 +18,9 @@ from torch.nn import functional
 from riskcore.config import RunConfig
 from riskcore.errors import CancelledError, MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
-from riskcore.matchers.neural import NeuralMatcher, weighted_loss
+from riskcore.matchers.neural import WINDOW, NeuralMatcher, weighted_loss, within_memory
 from riskcore.tuning.evidence import Evidence
+from riskcore.tuning.listeners import Listener, notify
 from riskcore.tuning.tradition import epoch_seed, rate_at, validation_scores
 
 _STRENGTH = 0.1  # of the reversed gradient at the end of training
@@ -39,7 +40,11 @@ class _Reversal(torch.autograd.Function):
 
 
 def train_transfer(
-    matcher: Matcher, evidence: Evidence, config: RunConfig, should_stop: ShouldStop = never
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener] = (),
+    should_stop: ShouldStop = never,
 ) -> float | None:
     """Train afresh on labelled source and unlabelled target; leave the best epoch by validation F1."""
     if not isinstance(matcher, NeuralMatcher):
@@ -59,6 +64,7 @@ def train_transfer(
         score = _validation_f1(matcher, evidence)
         if best is None or score is None or score > best[0]:
             best = (score or 0.0, matcher.snapshot())
+        notify(listeners, "on_progress", {"phase": "transfer", "done": epoch, "total": config.tune.epochs})
     domain.remove()
     if best is not None:
         matcher.restore(best[1])
@@ -112,7 +118,7 @@ def _one_epoch(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         work = matcher._work([lesson.examples, target], training=True)
-        for rows, is_target in _mixed_batches(len(lesson), len(target), seed):
+        for rows, is_target in _mixed_batches(work.lengths, len(lesson), seed):
             if should_stop():
                 raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
             logits = work.logits(rows)
@@ -126,14 +132,23 @@ def _one_epoch(
             domain.optimiser.step()
 
 
-def _mixed_batches(source: int, target: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Every source pair once, each batch with as many target pairs beside it."""
+def _mixed_batches(lengths: np.ndarray, source: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every source pair once, each batch with as many target pairs beside it, alike in length so that little is padded.
+
+    `lengths` are of all source pairs, then of all target pairs; a batch with too many words comes in parts.
+    """
     rng = np.random.default_rng(seed)
-    order = rng.permutation(source)
-    for start in range(0, source, _SOURCE_SHARE):
-        ours = order[start : start + _SOURCE_SHARE]
-        theirs = source + rng.integers(0, target, len(ours))
-        yield np.concatenate([ours, theirs]), np.repeat([False, True], len(ours))
+    order, batches = rng.permutation(source), []
+    for start in range(0, source, _SOURCE_SHARE * WINDOW):
+        ours = order[start : start + _SOURCE_SHARE * WINDOW]
+        theirs = source + rng.integers(0, len(lengths) - source, len(ours))
+        ours, theirs = (side[np.argsort(lengths[side], kind="stable")] for side in (ours, theirs))
+        both = np.column_stack([ours, theirs])
+        batches += [both[place : place + _SOURCE_SHARE] for place in range(0, len(both), _SOURCE_SHARE)]
+    for place in rng.permutation(len(batches)):
+        both = batches[place]
+        for part in within_memory(np.arange(len(both)), lengths[both].sum(axis=1)):
+            yield both[part].T.ravel(), np.repeat([False, True], len(part))
 
 
 def _validation_f1(matcher: Matcher, evidence: Evidence) -> float | None:

@@ -88,7 +88,7 @@ def hear_taught(
 ) -> list[np.ndarray]:
     """The matcher's log-odds after being taught the labels of `known`; it is left as it was."""
     before = matcher.snapshot()
-    teach_labels(matcher, known.part.examples, config, should_stop)
+    teach_labels(matcher, known.part.examples, config, should_stop=should_stop)
     said = [log_odds(matcher.predict_proba(asked.part.examples)) for asked in questions]
     matcher.restore(before)
     return said

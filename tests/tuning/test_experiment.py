@@ -14,9 +14,11 @@ from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, T
 from riskcore.data import DataSet, TargetTruth, Workload, build_workload, find_sample, open_data
 from riskcore.data.pairs import LabelledPairs
 from riskcore.errors import MatcherError
+from riskcore.matchers.neural import MAX_WORDS
 from riskcore.tuning.experiment import run_experiment
 from riskcore.tuning.listeners import Listener
 from riskcore.tuning.records import IterationScores, MethodResult
+from riskcore.tuning.transfer import _mixed_batches
 from tests.tuning.conftest import with_methods
 
 Results = dict[str, MethodResult]
@@ -29,6 +31,10 @@ class Notes(Listener):
         self.iterations: list[IterationScores] = []
         self.phases: list[str] = []
         self.methods: list[str] = []
+        self.steps: list[tuple[str, int, int]] = []
+
+    def on_progress(self, record: dict[str, Any]) -> None:
+        self.steps.append((record["phase"], record["done"], record["total"]))
 
     def on_phase_end(self, record: dict[str, Any]) -> None:
         assert record["seconds"] >= 0
@@ -65,6 +71,7 @@ def test_a_whole_run(shifted: tuple[Workload, TargetTruth], quick: RunConfig) ->
         *(("risk+", number) for number in range(3)),
     ]
     np.testing.assert_array_equal(notes.iterations[0].scores.probability, results["tradition"].probability)
+    assert [step for step in notes.steps if step[0] == "supervised"] == [("supervised", n, 3) for n in (1, 2, 3)]
     for one in notes.iterations:
         assert set(one.record) >= {"validation_f1", "flips", "match_rate", "mean_risk", "disagreement", "lacked"}
 
@@ -173,6 +180,21 @@ def test_transfer_runs_and_repeats(shifted: tuple[Workload, TargetTruth], quick:
     config = dataclasses.replace(
         with_methods(quick, "transfer"), matcher=MatcherConfig(kind="sif", width=16, head=16), tune=TuneConfig(epochs=2)
     )
-    first, second = (run_experiment(shifted[0], config) for _ in range(2))
+    notes = Notes()
+    first, second = (run_experiment(shifted[0], config, [notes]) for _ in range(2))
     same(first, second)
+    assert [step for step in notes.steps if step[0] == "transfer"] == 2 * [("transfer", 1, 2), ("transfer", 2, 2)]
     assert (first["transfer"].probability != first["tradition"].probability).any()
+
+
+def test_transfer_mixes_both_sides_in_every_batch() -> None:
+    lengths, source = np.random.default_rng(0).integers(1, 4000, 3000), 2000
+    batches = list(_mixed_batches(lengths, source, seed=3))
+    ours = np.concatenate([rows[~is_target] for rows, is_target in batches])
+    theirs = np.concatenate([rows[is_target] for rows, is_target in batches])
+    assert sorted(ours) == list(range(source))
+    assert ((theirs >= source) & (theirs < len(lengths))).all()
+    assert all(2 * is_target.sum() == len(rows) for rows, is_target in batches)
+    assert max(lengths[rows].sum() for rows, _ in batches) <= 1.2 * MAX_WORDS
+    spread = np.mean([np.ptp(lengths[rows]) for rows, _ in batches])
+    assert spread < 1000  # of 4000, if lengths were mixed
