@@ -208,7 +208,10 @@ class AdaptConfig(Config):
     iterations: int = setting(10, "rounds of predict, refit the risk model, one pass over the target", 0, 1_000)
     rate: float | None = setting(None, "Adam's rate of the risk phase; none is the matcher's own", 1e-8, 1)
     folds: int = setting(
-        2, "validation pairs join the pass without their labels, their risk from models of other folds", 2
+        2,
+        "validation pairs join risk's pass without their labels, their risk from models of other folds; "
+        "0 leaves them out, as the paper does, and selection may not see what the pass did",
+        0,
     )
     hear_rules: bool = setting(True, "risk: off, risk follows from the matcher's output alone; shows what rules add")
     refit: bool = setting(True, "risk: off, the first iteration's risk model is kept; shows what refitting adds")

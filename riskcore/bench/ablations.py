@@ -43,10 +43,16 @@ def _no_refit(config: RunConfig) -> RunConfig:
     return dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, refit=False))
 
 
+def _paper_schedule(config: RunConfig) -> RunConfig:
+    """What `risk` has beyond the paper's passes: validation pairs that join them, and a memory of the last one."""
+    return dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, folds=0, memory=0.0))
+
+
 ABLATIONS: dict[str, Callable[[RunConfig], RunConfig]] = {
     "no rules": _no_rules,
     "no learned weights": _no_weights,
     "no difference metrics": _no_differences,
     "no VaR": _no_var,
     "no re-fit": _no_refit,
+    "the paper's schedule": _paper_schedule,
 }

@@ -138,7 +138,7 @@ def _rivals(groups: Sequence[Group]) -> list[str]:
         verdicts = [against(ours, group.methods.get(rival)) for rival in _RIVALS]
         known = [verdict.difference for verdict in verdicts if verdict is not None]
         if known:
-            told = [_told(group, rival, verdict) for rival, verdict in zip(_RIVALS, verdicts, strict=True)]
+            told = [_told(group, verdict) for verdict in verdicts]
             held = "yes" if min(known) >= -LEVEL else "**no**"
             rows.append((group.name, str(group.seeds), _score(group, "risk+"), *told, held))
     if not rows:
@@ -148,12 +148,11 @@ def _rivals(groups: Sequence[Group]) -> list[str]:
     return ["### risk+ against its rivals", text, grid(head, rows)]
 
 
-def _told(group: Group, rival: str, verdict: Verdict | None) -> str:
-    """The verdict, and whether it is on other seeds."""
+def _told(group: Group, verdict: Verdict | None) -> str:
+    """The verdict, and on how many seeds, where not on all that the row tells of."""
     if verdict is None:
         return ""
-    same = group.methods[rival]["seeds"] == group.methods["risk+"]["seeds"]
-    return verdict.text if same else f"{verdict.text}, of {group.methods[rival]['seeds']} seeds"
+    return verdict.text if verdict.seeds == group.seeds else f"{verdict.text}, of {verdict.seeds} seeds"
 
 
 def _ablations(groups: Sequence[Group], images: dict[str, str]) -> list[str]:
@@ -167,7 +166,7 @@ def _ablations(groups: Sequence[Group], images: dict[str, str]) -> list[str]:
         (group.name, str(group.seeds), _score(group, "risk"), *(_without(group, name) for name in names))
         for group in some
     ]
-    text = "`risk` with one part taken away; in brackets, what that changes."
+    text = "`risk` with one part taken away; in brackets, what that changes on the same seeds."
     table = grid(("workload", "seeds", "risk", *names), rows)
     return ["## Ablations", text, image(images, "ablations", "Ablations"), table]
 

@@ -67,6 +67,7 @@ def summary(rows: Sequence[Row]) -> list[Row]:
 
 def _summed(head: Row, rows: Sequence[Row]) -> Row:
     found: Row = {**head, "seeds": len(rows), "current": all(row["current"] for row in rows)}
+    found["f1_of_seeds"] = {row["seed"]: row["f1"] for row in rows}
     for name in (*SCORES, "seconds", "peak_rss_mb"):
         some = [row for row in rows if not row["resumed"]] if name == "seconds" else rows
         known = [row[name] for row in some if row[name] is not None]

@@ -94,7 +94,8 @@ def _aims(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays:
     A risk model fitted to a matcher that has just swung one way swings it back; the average holds both still.
     """
     now = {"target_match": 1 - last["var_match"], "target_unmatch": 1 - last["var_unmatch"]}
-    now |= _cross_fitted(evidence, last["validated"], last["fitted_on"], config)
+    if config.adapt.folds:
+        now |= _cross_fitted(evidence, last["validated"], last["fitted_on"], config)
     memory = config.adapt.memory
     return {name: (1 - memory) * aim + memory * last.get(name, aim) for name, aim in now.items()}
 
@@ -102,11 +103,10 @@ def _aims(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays:
 def _one_pass(
     matcher: Matcher, evidence: Evidence, aims: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
 ) -> None:
-    """One pass over target and validation pairs with the risk loss; VaR is held constant."""
-    sets = [
-        TuningSet(evidence.target.examples, aims["target_match"], aims["target_unmatch"]),
-        TuningSet(evidence.validation.examples, aims["validation_match"], aims["validation_unmatch"]),
-    ]
+    """One pass over target and, where they join, validation pairs with the risk loss; VaR is held constant."""
+    sets = [TuningSet(evidence.target.examples, aims["target_match"], aims["target_unmatch"])]
+    if config.adapt.folds:
+        sets.append(TuningSet(evidence.validation.examples, aims["validation_match"], aims["validation_unmatch"]))
     seed = epoch_seed(config.seed, 10_000 + iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 

@@ -13,6 +13,8 @@ from riskcore.bench.ablations import ABLATIONS, ablated
 from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
 from riskcore.data import TargetTruth, Workload, build_workload, find_sample, open_data
 from riskcore.errors import ConfigError
+from riskcore.matchers.base import as_sets
+from riskcore.matchers.toy import ToyMatcher
 from riskcore.metrics.kinds import KINDS
 from riskcore.tuning.evidence import Evidence
 from riskcore.tuning.experiment import run_experiment
@@ -132,3 +134,20 @@ def test_without_refit_the_first_model_judges_all(workload: Workload, tmp_path: 
         run_experiment(workload, config, [Notes(stop_after=2)], checkpoints=tmp_path)
     resumed, _ = outcome(workload, config, checkpoints=tmp_path)
     np.testing.assert_array_equal(resumed["risk"].probability, results["risk"].probability)
+
+
+def test_the_papers_schedule_passes_over_the_target_alone(workload: Workload, monkeypatch: pytest.MonkeyPatch) -> None:
+    passes: list[list[int]] = []
+    fine_tune = ToyMatcher.fine_tune
+
+    def counted(self: ToyMatcher, sets: Any, **options: Any) -> float:
+        passes.append([len(one) for one in as_sets(sets)])
+        return fine_tune(self, sets, **options)
+
+    monkeypatch.setattr(ToyMatcher, "fine_tune", counted)
+    _, alone = outcome(workload, ablated(QUICK, "the paper's schedule"))
+    target, both = [len(workload.target)], [len(workload.target), len(workload.validation)]
+    assert passes[-3:] == 3 * [target]
+    _, joined = outcome(workload, dataclasses.replace(QUICK, methods=("risk",)))
+    assert passes[-3:] == 3 * [both]
+    assert (alone.iterations[-1].scores.probability != joined.iterations[-1].scores.probability).any()

@@ -201,8 +201,19 @@ def test_above_level_below(ours: float, deviation: float, paper: Published, word
 
 
 def test_our_own_are_compared_by_their_means() -> None:
-    assert against({"f1_mean": 0.92}, {"f1_mean": 0.9235}).text == "below (-0.35)"
-    assert against({"f1_mean": 0.92}, {"f1_mean": 0.9225}).word == "level"
+    assert against(_seeds(0.92), _seeds(0.9235)).text == "below (-0.35)"
+    assert against(_seeds(0.92), _seeds(0.9225)).word == "level"
+
+
+def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
+    verdict = against(_seeds(0.92, 0.5, None), _seeds(0.90, None, 0.1))
+    assert (verdict.text, verdict.seeds) == ("above (+2.00)", 1)
+    assert against(_seeds(None), _seeds(0.9)) is None
+    assert against(_seeds(0.9), None) is None
+
+
+def _seeds(*scores: float | None) -> dict[str, Any]:
+    return {"f1_of_seeds": dict(enumerate(scores))}
 
 
 def save(cells: list[dict[str, Any]], out: Path) -> None:
