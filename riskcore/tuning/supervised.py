@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from riskcore.config import RunConfig
 from riskcore.matchers.base import Examples, Matcher, ShouldStop, TuningSet, never
@@ -18,22 +18,31 @@ def fine_tune_on_validation(
     listeners: Sequence[Listener] = (),
     should_stop: ShouldStop = never,
 ) -> None:
-    """Fine-tune on all validation labels. There is nothing left to select on, so the last pass counts."""
-    teach_labels(matcher, evidence.validation.examples, config, listeners, should_stop)
+    """As many passes over all validation labels as adaptive training makes over the target, at the same rate.
+
+    There is nothing left to select on, so the last pass counts.
+    """
+    passes = config.adapt.iterations
+
+    def tell(done: int) -> None:
+        notify(listeners, "on_progress", {"phase": "supervised", "done": done, "total": passes})
+
+    teach_labels(matcher, evidence.validation.examples, config, passes * [config.adapt.rate], should_stop, tell)
 
 
 def teach_labels(
     matcher: Matcher,
     examples: Examples,
     config: RunConfig,
-    listeners: Sequence[Listener] = (),
+    rates: Sequence[float | None],
     should_stop: ShouldStop = never,
+    tell: Callable[[int], None] = lambda done: None,
 ) -> None:
-    """As many passes over these labelled pairs as adaptive training makes over the target, at the same rate."""
+    """A pass over these labelled pairs at each of the rates."""
     if not len(examples):
         return
-    lesson, passes = TuningSet.from_labels(examples, config.tune.match_weight), config.adapt.iterations
-    for step in range(1, passes + 1):
+    lesson = TuningSet.from_labels(examples, config.tune.match_weight)
+    for step, rate in enumerate(rates, start=1):
         seed = epoch_seed(config.seed, 20_000 + step)
-        matcher.fine_tune(lesson, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
-        notify(listeners, "on_progress", {"phase": "supervised", "done": step, "total": passes})
+        matcher.fine_tune(lesson, rate=rate, seed=seed, should_stop=should_stop)
+        tell(step)

@@ -26,6 +26,7 @@ from riskcore.risk.ranking import fit_risk_model
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.forest import forest_proba, with_flags
 from riskcore.tuning.supervised import teach_labels
+from riskcore.tuning.tradition import rate_at
 
 NAMES = ("rules", "forest", "balanced forest", "target forest", "linear model")
 TAUGHT = "taught matcher"  # one more where the matcher can learn
@@ -86,9 +87,15 @@ def hear(evidence: Evidence, known: Question, questions: Sequence[Question], con
 def hear_taught(
     matcher: Matcher, known: Question, questions: Sequence[Question], config: RunConfig, should_stop: ShouldStop
 ) -> list[np.ndarray]:
-    """The matcher's log-odds after being taught the labels of `known`; it is left as it was."""
-    before = matcher.snapshot()
-    teach_labels(matcher, known.part.examples, config, should_stop=should_stop)
+    """The matcher's log-odds after being taught the labels of `known`; it is left as it was.
+
+    It is taught in earnest, at the rate at which it was trained, falling likewise: the gentle passes of adaptive
+    training leave thousands of labels half learned.
+    """
+    before, passes = matcher.snapshot(), config.adapt.iterations
+    tune = dataclasses.replace(config.tune, epochs=passes)
+    rates = [rate_at(one, tune, matcher.rates.train) for one in range(1, passes + 1)]
+    teach_labels(matcher, known.part.examples, config, rates, should_stop)
     said = [log_odds(matcher.predict_proba(asked.part.examples)) for asked in questions]
     matcher.restore(before)
     return said

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from scipy.special import expit
+from sklearn.metrics import log_loss
 
 from riskcore.config import MatcherConfig, RunConfig
 from riskcore.data.pairs import LabelledPairs
@@ -17,7 +20,7 @@ from riskcore.tuning import beyond, hearing
 from riskcore.tuning.evidence import gather
 from riskcore.tuning.experiment import methods_of, run_experiment
 from riskcore.tuning.nearness import nearness
-from riskcore.tuning.witnesses import NAMES
+from riskcore.tuning.witnesses import NAMES, Question, hear_taught
 
 
 def evidence_and_matcher(workload: Workload, config: RunConfig):
@@ -59,6 +62,26 @@ def test_testimony_has_a_column_for_each_witness_and_leaves_the_matcher(
     assert all(np.isfinite(some).all() for some in said.values())
     after = matcher.snapshot()
     assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_the_matcher_is_taught_at_its_training_rate_falling(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence, matcher = evidence_and_matcher(shifted[0], quick)
+    rates: list[float] = []
+    fine_tune = matcher.fine_tune
+
+    def noted(sets: Any, **options: Any) -> float:
+        rates.append(options["rate"])
+        return fine_tune(sets, **options)
+
+    monkeypatch.setattr(matcher, "fine_tune", noted)
+    known = Question(evidence.validation, matcher.predict_proba(evidence.validation.examples))
+    (said,) = hear_taught(matcher, known, [known], quick, lambda: False)
+    usual = matcher.rates.train
+    assert rates == pytest.approx([usual, 0.55 * usual, 0.1 * usual])
+    labels = evidence.validation.labels
+    assert log_loss(labels, expit(said)) < log_loss(labels, known.answers)
 
 
 def test_the_matcher_stays_where_witnesses_only_mislead(
