@@ -128,5 +128,4 @@ def within_step(record: RunRecord, events: Sequence[Event], step: str | None) ->
     if step in ("risk", "risk+"):
         told = sum(e.kind == "iteration_end" and e.record.get("method") == step for e in events)
         return min(told / (record.config.adapt.rounds_of(step) + 1), 1.0)
-    told = sum(e.kind == "epoch_end" and e.record.get("phase") == step for e in events)
-    return min(told / max(record.config.tune.epochs, 1), 1.0)
+    return record.done / record.total if step == record.phase and record.total else 0.0

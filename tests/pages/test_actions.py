@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import json
 import zipfile
@@ -12,7 +13,7 @@ import pytest
 
 from pages.parts import link_table, registry, run_form
 from pages.parts.audit_view import as_csv, as_html, as_parquet
-from pages.parts.estimate import Sizes, estimate_seconds, standing, step_words, steps_of
+from pages.parts.estimate import Sizes, estimate_seconds, standing, step_words, steps_of, within_step
 from pages.parts.sample_run import sample_config
 from riskcore.audit import VerdictLog
 from riskcore.data import find_sample
@@ -102,6 +103,14 @@ def test_the_sample_is_small_enough_for_a_minute():
     config = sample_config()
     assert estimate_seconds(config, Sizes(3000, 600, 600)) < 60
     assert steps_of(config)[0] == "data"
+
+
+@pytest.mark.parametrize("step", ["tradition", "transfer", "supervised", "self-training"])
+def test_the_standing_of_a_step_follows_its_passes(done, runs, step):
+    halfway = dataclasses.replace(RunStore(runs).get(done.id), phase=step, done=5, total=10)
+    assert within_step(halfway, (), step) == 0.5
+    assert within_step(dataclasses.replace(halfway, total=0), (), step) == 0
+    assert within_step(halfway, (), "forest") == 0
 
 
 def test_the_standing_of_a_finished_run_is_complete(done, runs):
