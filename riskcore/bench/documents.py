@@ -105,7 +105,7 @@ def write_document(cell: Cell, out: Path, facts: dict[str, Any], results: Sequen
 
 def borrow(cell: Cell, out: Path, keep: bool = False) -> None:
     """Take over what another benchmark has worked out with the same settings on the same data."""
-    for file in sorted((out / CELLS).glob(f"*/{cell.workload}.*.seed{cell.seed}.json")):
+    for file in sorted((out / CELLS).glob(f"*/{cell.file_prefix}.*.seed{cell.seed}.json")):
         try:
             other = read_file(file)
         except DocumentError:  # `unreadable` names it
@@ -114,7 +114,8 @@ def borrow(cell: Cell, out: Path, keep: bool = False) -> None:
         wanted = missing(cell, read_document(cell, out), keep)
         results = [one for one in other["results"] if entry_of(one) in wanted and (keep or is_current(one))]
         if same and other["bench"] != cell.bench and results:
-            facts = {**{name: other[name] for name in FACTS}, "resumed": was_resumed(other)}
+            # The time was spent there: it is not counted here once more.
+            facts = {**{name: other[name] for name in FACTS}, "seconds": {"total": 0.0}, "resumed": was_resumed(other)}
             write_document(cell, out, facts, results)
 
 

@@ -50,6 +50,11 @@ class Group:
         return max(int(row["seeds"]) for row in (*self.methods.values(), *self.ablations.values()))
 
     @property
+    def method_seeds(self) -> int:
+        """The most that any method has."""
+        return max((int(row["seeds"]) for row in self.methods.values()), default=0)
+
+    @property
     def is_ablated(self) -> bool:
         """Whether there is something to say of what a part taken away changes."""
         return any(against(row, self.methods.get("risk")) is not None for row in self.ablations.values())

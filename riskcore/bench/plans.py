@@ -64,12 +64,14 @@ def plan(bench: str, wish: Wish) -> tuple[list[Cell], list[str]]:
         for seed in range(wish.seeds)
         for cell in groups
     ]
-    return sorted(seeded, key=lambda cell: (kinds.index(cell.config.matcher.kind), cell.seed)), notices
+    cells = list(dict.fromkeys(seeded))  # what was asked for twice is worked out once
+    return sorted(cells, key=lambda cell: (kinds.index(cell.config.matcher.kind), cell.seed)), notices
 
 
 def _places(bench: str, wish: Wish) -> tuple[dict[str, Place], list[str]]:
     if wish.workloads:
-        return {name: find(wish.data, name, wish.attribute_map) for name in wish.workloads}, []
+        names = [name.strip("/") for name in wish.workloads]  # a folder's name as the shell completes it
+        return {name: find(wish.data, name, wish.attribute_map) for name in names}, []
     found = {name: look(wish.data, name, wish.attribute_map) for name in DEFAULTS[bench]}
     lacking = [name for name, place in found.items() if place is None]
     places = {name: place for name, place in found.items() if place is not None}
@@ -112,16 +114,14 @@ def _training_parts(name: str, wish: Wish) -> list[tuple[str, float | None]]:
     """Splits, training fractions or each with each: what was asked for, or the paper's for this data set."""
     if wish.fractions:
         return [(split, fraction) for split in wish.splits or (SPLIT,) for fraction in wish.fractions]
-    if wish.splits or name in BY_SPLIT:
-        return [(split, None) for split in wish.splits or SPLITS]
-    return [(SPLIT, fraction) for fraction in FRACTIONS]
+    return [(split, None) for split in wish.splits] or usual_parts(SAME_SOURCE, name)
 
 
-def usual_parts(bench: str, name: str) -> list[tuple[str, float]]:
-    """The paper's splits and training fractions for a data set."""
+def usual_parts(bench: str, name: str) -> list[tuple[str, float | None]]:
+    """The paper's splits and training fractions for a data set; no fraction where it varies the split."""
     if bench == VALIDATION_SIZE:
         return [(SPLIT, 0.1 if name in TENTHS else 1.0)]
-    return [(split, 1.0) for split in SPLITS] if name in BY_SPLIT else [(SPLIT, fraction) for fraction in FRACTIONS]
+    return [(split, None) for split in SPLITS] if name in BY_SPLIT else [(SPLIT, fraction) for fraction in FRACTIONS]
 
 
 def _part_name(split: str, fraction: float) -> str:
@@ -153,10 +153,10 @@ def _validation_bases(name: str, base: RunConfig, wish: Wish, notices: list[str]
             notices.append(f"{name} is two data sets with parts of their own: --split and --fraction pass it by.")
         yield "", base
         return
-    usual = usual_parts(VALIDATION_SIZE, name)[0]
-    for split in wish.splits or usual[:1]:
-        for fraction in wish.fractions or usual[1:]:
-            part = "" if (split, fraction) == usual else _part_name(split, fraction)
+    usual_split, usual_fraction = usual_parts(VALIDATION_SIZE, name)[0]
+    for split in wish.splits or (usual_split,):
+        for fraction in wish.fractions or (usual_fraction or 1.0,):
+            part = "" if (split, fraction) == (usual_split, usual_fraction) else _part_name(split, fraction)
             yield part, _part(base, split, fraction)
 
 

@@ -6,74 +6,27 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from riskcore.bench.commands import commands
 from riskcore.bench.documents import is_current, was_resumed
 from riskcore.bench.markdown import grid
 from riskcore.bench.means import TITLES
-from riskcore.bench.plans import DEFAULTS, DITTO_TOO, SAME_SOURCE, SHIFT, SPLIT, VALIDATION_SIZE, usual_parts
-from riskcore.bench.plans import METHODS as ALL
+from riskcore.bench.plans import METHODS, SAME_SOURCE, SHIFT, VALIDATION_SIZE
 
-_TOLD_ELSEWHERE = (
-    "seed",
-    "attribute_map",
-    "split",
-    "train_fraction",
-    "validation_size",
-    "matcher.kind",
-    "matcher.wide",
-)
+# Settings that a command says, by benchmark.
+_TOLD = {
+    SHIFT: {"seed", "attribute_map", "matcher.kind"},
+    SAME_SOURCE: {"seed", "matcher.kind", "split", "train_fraction"},
+    VALIDATION_SIZE: {"seed", "attribute_map", "matcher.kind", "split", "train_fraction", "validation_size"},
+}
 Documents = Sequence[dict[str, Any]]
 
 
 def how(documents: Documents) -> str:
     """The commands that give these results."""
     by_bench = {bench: [one for one in documents if one["bench"] == bench] for bench in TITLES}
-    commands = [command for bench, some in by_bench.items() for command in _commands(bench, some)]
-    commands.append("report --to docs/results.md")
-    told = "\n".join(f"    python -m riskcore bench {command}" for command in commands)
+    asked = [command for bench, some in by_bench.items() for command in commands(bench, some)]
+    told = "\n".join(f"    python -m riskcore bench {command}" for command in (*asked, "report --to docs/results.md"))
     return f"Seeds count from 0. DIR holds a folder for each data set.\n\n{told}"
-
-
-def _commands(bench: str, documents: Documents) -> list[str]:
-    """One for all workloads that were run with the same options."""
-    by_workload: dict[str, list[dict[str, Any]]] = {}
-    for one in documents:
-        by_workload.setdefault(one["workload"], []).append(one)
-    by_options: dict[str, list[str]] = {}
-    for workload, some in by_workload.items():
-        by_options.setdefault(" ".join(_options(bench, workload, some)), []).append(workload)
-    return [f"{bench} --data DIR{_named(bench, workloads)} {options}" for options, workloads in by_options.items()]
-
-
-def _named(bench: str, workloads: Sequence[str]) -> str:
-    usual = set(workloads) == set(DEFAULTS[bench])
-    return "" if usual else "".join(f" --workload {workload}" for workload in workloads)
-
-
-def _options(bench: str, workload: str, documents: Documents) -> list[str]:
-    """How many seeds, and what else is not the paper's."""
-    found = [f"--seeds {max(one['seed'] for one in documents) + 1}"]
-    methods = {result["method"] for one in documents for result in one["results"]}
-    if methods != {method for method in ALL if bench == SHIFT or method != "transfer"}:
-        found.append(f"--methods {','.join(method for method in ALL if method in methods)}")
-    kinds = {one["matcher"].removesuffix(" wide") for one in documents}
-    if kinds != ({"hybrid", "ditto"} if bench == SAME_SOURCE and workload in DITTO_TOO else {"hybrid"}):
-        found += [f"--matcher {kind}" for kind in sorted(kinds)]
-    found += _parts(bench, workload, documents) if documents[0]["split"] else []
-    sizes = {one["validation_size"] for one in documents}
-    if bench == VALIDATION_SIZE and None not in sizes:
-        found += [f"--size {size}" for size in sorted(sizes)]
-    ablated = any(result["ablation"] for one in documents for result in one["results"])
-    return [*found, "--ablations"] if ablated else found
-
-
-def _parts(bench: str, workload: str, documents: Documents) -> list[str]:
-    """Splits and fractions, unless they are the paper's."""
-    there = {(one["split"], one["train_fraction"]) for one in documents}
-    if there == set(usual_parts(bench, workload)):
-        return []
-    splits, fractions = sorted({split for split, _ in there}), sorted({fraction for _, fraction in there})
-    by_split = [f"--split {split}" for split in splits] if splits != [SPLIT] or fractions == [1.0] else []
-    return by_split + ([f"--fraction {fraction:g}" for fraction in fractions] if fractions != [1.0] else [])
 
 
 def cost(documents: Documents) -> str:
@@ -82,7 +35,7 @@ def cost(documents: Documents) -> str:
     table = grid(("benchmark", "cells", "hours of one core", "longest cell, minutes", "peak memory, MB"), rows)
     resumed = sum(was_resumed(one) for one in documents)
     lacking = f"{resumed:,} of {len(documents):,} cells were cut off and resumed; what they took before is not counted."
-    text = "A cell is one workload, one variant of it and one seed, with all methods."
+    text = "A cell is one workload, one variant of it and one seed, with the methods asked for."
     return "\n\n".join((text, table, lacking) if resumed else (text, table))
 
 
@@ -97,15 +50,36 @@ def made_with(documents: Documents) -> str:
     results = [result for one in documents for result in one["results"]]
     machines = dict.fromkeys(_machine(result["hardware"]) for result in results)
     kits = dict.fromkeys(", ".join(f"{name} {v}" for name, v in result["versions"].items()) for result in results)
-    older = sum(not is_current(result) for result in results)
     lines_ = [
         "Hardware: " + "; ".join(machines) + ". Each cell ran on one thread, in a process of its own.",
         "Versions: " + "; ".join(kits) + ".",
         "Settings: " + "; ".join(_all_settings(documents)) + ".",
     ]
-    if older:
-        lines_.append(f"{older:,} of {len(results):,} results come from other code or libraries than are here now.")
-    return "\n\n".join(lines_)
+    return "\n\n".join((*lines_, *_older(documents)))
+
+
+def _older(documents: Documents) -> list[str]:
+    """Which results come from other code, by the methods that cells have of them."""
+    cells: dict[tuple[str, ...], dict[str, list[int]]] = {}
+    for one in documents:
+        older = {result["method"] for result in one["results"] if not is_current(result)}
+        name = ", ".join(part for part in (one["workload"], one["variant"]) if part)
+        if older:
+            methods = tuple(method for method in METHODS if method in older)
+            cells.setdefault(methods, {}).setdefault(name, []).append(one["seed"])
+    if not cells:
+        return []
+    if not any(is_current(result) for one in documents for result in one["results"]):
+        return ["All results come from other code or libraries than are here now."]
+    lines_ = [
+        f"- {', '.join(methods)}: " + "; ".join(f"{name} (seeds {_list(seeds)})" for name, seeds in some.items())
+        for methods, some in cells.items()
+    ]
+    return ["These results come from other code or libraries than are here now:", "\n".join(lines_)]
+
+
+def _list(seeds: Sequence[int]) -> str:
+    return ", ".join(map(str, sorted(set(seeds))))
 
 
 def _machine(found: dict[str, Any]) -> str:
@@ -123,5 +97,5 @@ def _all_settings(documents: Documents) -> list[str]:
 
 
 def _settings(document: dict[str, Any]) -> str:
-    told = {name: value for name, value in document["settings"].items() if name not in _TOLD_ELSEWHERE}
+    told = {name: value for name, value in document["settings"].items() if name not in _TOLD[document["bench"]]}
     return ", ".join(f"{name} {json.dumps(value)}" for name, value in told.items()) or "the defaults"

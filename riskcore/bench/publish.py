@@ -31,6 +31,8 @@ def publish(out: Path, to: Path, with_images: bool = True) -> Page:
     """Write the report of everything in the folder; notes that were put into an earlier one are kept."""
     from riskcore.bench.figures import figures
 
+    if to.is_dir():
+        raise ConfigError(f"{to} is a folder. Give --to the page to write, such as {to / 'results.md'}.")
     documents, left = agreeing(read_all(out))
     if not documents:
         raise ConfigError(f"{out} holds no results. Run `bench shift` first, or name their folder with --out.")

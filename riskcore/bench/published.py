@@ -52,11 +52,9 @@ REMARKS = (
 
 def published(row: dict[str, Any], method: str) -> Published | None:
     """The paper's figure for a group of cells and a method, if it has one. Ablations have none."""
-    if row["bench"] == "shift":
-        return SHIFT.get(row["workload"], {}).get(method) if row["matcher"] == "hybrid" else None
     if row["validation_size"] is not None:
         return None
-    if row["split"] is None:
+    if row["split"] is None and row["train_fraction"] == 1:
         return SHIFT.get(row["workload"], {}).get(method) if row["matcher"] == "hybrid" else None
     key = (row["workload"], row["split"], row["train_fraction"], row["matcher"])
     return SAME_SOURCE.get(key, {}).get(method)

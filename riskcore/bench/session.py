@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from riskcore.bench.cells import Cell, Entry
-from riskcore.bench.documents import borrow, missing, read_document, was_resumed
-from riskcore.bench.outlook import Group, Outlook
+from riskcore.bench.documents import Document, borrow, missing, read_document, was_resumed
+from riskcore.bench.outlook import Kin, Outlook
 from riskcore.bench.queue import Hear, Told, work_off
 from riskcore.bench.stamps import code_stamp, data_stamp
 from riskcore.bench.tables import Row, write_tables
@@ -18,6 +18,8 @@ from riskcore.runs.files import writing
 from riskcore.runs.lock import RunLock
 from riskcore.runs.records import RunBusyError
 
+Group = tuple[str, ...]
+
 
 @dataclasses.dataclass(frozen=True)
 class ToDo:
@@ -25,12 +27,12 @@ class ToDo:
 
     cells: list[Cell]
     finished: int
-    known: dict[Group, list[float]]  # seconds that finished cells took, if they were never cut off
+    known: dict[Kin, list[float]]  # seconds that cells like these took, if they were never cut off
 
     @classmethod
     def of(cls, cells: Sequence[Cell], out: Path, keep: bool) -> ToDo:
         """Compare what is wanted with what is on disk, other benchmarks' results included."""
-        rest, known = [], dict[Group, list[float]]()
+        rest, documents = [], dict[Group, list[Document]]()
         for cell in cells:
             if missing(cell, read_document(cell, out), keep):
                 borrow(cell, out, keep)
@@ -39,7 +41,8 @@ class ToDo:
             if wanted:
                 rest.append(_rest(cell, wanted, out))
             if document is not None and not was_resumed(document):
-                known.setdefault(cell.group, []).append(document["seconds"]["total"])
+                documents.setdefault(cell.group, []).append(document)
+        known = {cell.kin: took for cell in rest if (took := _took(cell, documents.get(cell.group, [])))}
         return cls(rest, len(cells) - len(rest), known)
 
     def outlook(self, jobs: int) -> Outlook:
@@ -47,9 +50,19 @@ class ToDo:
 
 
 def _rest(cell: Cell, wanted: Sequence[Entry], out: Path) -> Cell:
-    """What is wanted of the cell; all of it if it was cut off, since its checkpoints are those of the whole."""
-    begun = cell.checkpoints(out, code_stamp(), data_stamp(cell.config)).exists()
-    return cell if begun else cell.only(wanted)
+    """What is wanted of the cell; all that was begun if it was cut off: its checkpoints are those of the whole."""
+    return cell.cut_off(out, wanted, code_stamp(), data_stamp(cell.config)) or cell.only(wanted)
+
+
+def _took(cell: Cell, documents: Sequence[Document]) -> list[float]:
+    """Seconds of what the cell is to work out, in documents that tell of all of it."""
+    phases = [Cell.phase_of(entry) for entry in cell.entries]
+    whole = [one["seconds"] for one in documents if all(phase in one["seconds"] for phase in phases)]
+    of_ablations = tuple(f"({ablation})" for ablation in cell.ablations)  # which may have evidence of their own
+    return [
+        sum(took for phase, took in seconds.items() if phase in ("evidence", *phases) or phase.endswith(of_ablations))
+        for seconds in whole
+    ]
 
 
 def run_benchmark(bench: str, todo: ToDo, out: Path, jobs: int, hear: Hear) -> tuple[list[Row], list[Told]]:

@@ -20,9 +20,12 @@ class Verdict:
     difference: float  # points of F1
     margin: float
     seeds: int  # of ours that it is a mean of
+    bound: bool = False  # theirs is known to be more than what the difference is from, not how much more
 
     @property
     def word(self) -> str:
+        if self.bound and self.difference >= -self.margin:
+            return "not below"
         if abs(self.difference) <= self.margin:
             return "level"
         return "above" if self.difference > 0 else "below"
@@ -35,13 +38,13 @@ class Verdict:
 def against_paper(row: dict[str, Any], paper: Published) -> Verdict:
     """Our mean against the paper's; level within two standard errors of the difference, or 0.3 points.
 
-    One seed has no deviation: the paper's stands in for it.
+    One seed has no deviation: the paper's stands in for it, where it has one.
     """
     theirs = paper.deviation or 0.0
     ours = theirs if row["f1_deviation"] is None else 100 * row["f1_deviation"]
     noise = 2 * math.sqrt(ours**2 / row["seeds"] + theirs**2 / SESSIONS)
     margin = max(LEVEL, noise, ROUNDING if paper.deviation is None else 0.0)
-    return Verdict(100 * row["f1_mean"] - paper.mean, margin, row["seeds"])
+    return Verdict(100 * row["f1_mean"] - paper.mean, margin, row["seeds"], paper.at_least)
 
 
 def against(row: dict[str, Any] | None, rival: dict[str, Any] | None) -> Verdict | None:

@@ -20,14 +20,14 @@ from typing import Any
 import numpy as np
 
 from riskcore.bench.ablations import ablated
-from riskcore.bench.cells import Cell
+from riskcore.bench.cells import BEGUN, Cell
 from riskcore.bench.documents import write_document
 from riskcore.bench.stamps import code_stamp, data_stamp, hardware, versions
 from riskcore.config import METHODS, RunConfig
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.errors import RiskcoreError
 from riskcore.runs.execute import load_data
-from riskcore.runs.files import read_json, write_json
+from riskcore.runs.files import read_json, write_json, write_text
 from riskcore.runs.judge import Judge
 from riskcore.runs.lock import RunLock
 from riskcore.runs.plain import plain
@@ -71,6 +71,7 @@ def work_out(cell: Cell, out: Path, tell: Tell) -> None:
     resumed = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     with RunLock(folder, PATIENCE):
+        write_text(folder / BEGUN, cell.to_json())
         if resumed:
             tell({"resumed": True})
         _work_out(cell, out, folder, resumed, tell)
@@ -175,7 +176,7 @@ class _Notes(Listener):
 
     def result(self, found: Any, ablation: str | None) -> dict[str, Any]:
         """One method's scores, and what they were made with."""
-        name = found.method if ablation is None else f"{found.method} ({ablation})"
+        name = Cell.phase_of((found.method, ablation))
         record = {key: value for key, value in found.record.items() if key != "rows"}
         unseen = None
         if self.unseen is not None and found.unseen is not None:

@@ -58,5 +58,6 @@ def _attributes(folder: Path) -> set[str]:
     file = folder / "tableA.csv"
     if not file.is_file():
         return set()
-    with file.open(encoding="utf-8-sig", newline="") as lines:
+    # What is not UTF-8 is told, with its cure, when the cell reads the data.
+    with file.open(encoding="utf-8-sig", errors="replace", newline="") as lines:
         return set(next(csv.reader(lines), []))

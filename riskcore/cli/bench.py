@@ -191,7 +191,7 @@ def _run(bench: str, wish: Wish, out: Path, jobs: int | None, keep: bool, as_jso
 
 
 def _of_these(cells: list[Cell], rows: list[Row]) -> tuple[list[Row], list[str]]:
-    """The rows of the cells' groups that were made with their settings and data; a notice of the others."""
+    """The rows that the cells ask for, made with their settings and data; a notice of the group's others."""
     from riskcore.bench.agreement import left_out
     from riskcore.bench.stamps import data_stamp, shared_stamp
 
@@ -199,7 +199,13 @@ def _of_these(cells: list[Cell], rows: list[Row]) -> tuple[list[Row], list[str]]
     some = [row for row in rows if _group(row) in groups]
     same = [(row["shared_stamp"], row["data_stamp"]) == groups[_group(row)] for row in some]
     others = [row for row, agrees in zip(some, same, strict=True) if not agrees]
-    return [row for row, agrees in zip(some, same, strict=True) if agrees], left_out(others)
+    asked = {(*cell.group, cell.seed, *entry) for cell in cells for entry in cell.entries}
+    found = [row for row, agrees in zip(some, same, strict=True) if agrees and _entry(row) in asked]
+    return found, left_out(others)
+
+
+def _entry(row: Row) -> tuple[Any, ...]:
+    return (*_group(row), row["seed"], row["method"], row["ablation"])
 
 
 def _group(row: Row) -> tuple[str, ...]:
@@ -214,7 +220,8 @@ def _report(rows: list[Row], left: list[str], failed: list[Told], out: Path, as_
         print_json({"out": str(out), "summary": summary(rows), "left_out": left, "failed": errors})
     else:
         _print_means(summary(rows))
-    for notice in left:
+    older = sum(not row["current"] for row in rows)
+    for notice in (*left, *([f"{older:,} of these results come from other code or libraries."] if older else [])):
         say(notice, to_stderr=True)
     for told in failed:
         say(f"{told.cell.title} failed: {told.error}", to_stderr=True)

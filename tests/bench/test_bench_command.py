@@ -90,6 +90,35 @@ def test_other_settings_are_not_averaged_with_these(tmp_path: Path) -> None:
     assert "## Left out" in (tmp_path / "out" / "report.md").read_text()
 
 
+def test_the_table_is_of_what_was_asked_for(tmp_path: Path) -> None:
+    """Not of seeds and methods that older code has left there."""
+    command = arguments(tmp_path, "--jobs", "1", "--methods", "forest", "--json")
+    assert CliRunner().invoke(app, [*command, "--seeds", "2"]).exit_code == 0
+    file = tmp_path / "out" / "cells" / "shift" / "DA2DS.toy.seed1.json"
+    older = json.loads(file.read_text())
+    for result in older["results"]:
+        result |= {"code": "older", "f1": 0.1}
+    file.write_text(json.dumps(older))
+    found = json.loads(CliRunner().invoke(app, [*command, "--seeds", "1"]).stdout)
+    assert [(row["method"], row["seeds"], row["current"]) for row in found["summary"]] == [
+        ("tradition", 1, True), ("forest", 1, True),
+    ]  # fmt: skip
+    kept = CliRunner().invoke(app, [*command, "--seeds", "2", "--keep"])
+    assert [(row["seeds"], row["current"]) for row in json.loads(kept.stdout)["summary"]] == [(2, False)] * 2
+    assert "2 of these results come from other code" in kept.stderr
+
+
+def test_a_table_in_another_encoding_fails_its_own_cell_only(tmp_path: Path) -> None:
+    command = arguments(tmp_path, "--jobs", "1", "--methods", "forest", "--seeds", "1", "--workload", "DA2XX", "--json")
+    write_data(tmp_path / "data" / "XX", seed=2)
+    table = tmp_path / "data" / "XX" / "tableA.csv"
+    table.write_bytes(table.read_text().replace("smith", "müller").encode("latin-1"))
+    result = CliRunner().invoke(app, command)
+    assert result.exit_code == 3
+    assert [one["cell"] for one in json.loads(result.stdout)["failed"]] == ["DA2XX, toy, seed 0"]
+    assert "tableA.csv" in json.loads(result.stdout)["failed"][0]["error"]
+
+
 @pytest.mark.parametrize(
     ("options", "named"),
     [

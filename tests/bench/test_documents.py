@@ -146,9 +146,58 @@ def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -
     assert again is not None
     assert (document["resumed"], again["resumed"]) == (True, False)
     assert ToDo.of([cell], tmp_path, keep=False).known == {}
-    assert list(ToDo.of([cell], straight, keep=False).known) == [cell.group]
+    more = dataclasses.replace(cell, config=dataclasses.replace(cell.config, seed=1))
+    assert ToDo.of([cell, more], tmp_path, keep=False).known == {}
+    known = ToDo.of([cell, more], straight, keep=False).known
+    assert known == {more.kin: [pytest.approx(again["seconds"]["total"])]}
+    part = more.only([("forest", None)])
+    known = ToDo.of([cell.only([("forest", None)]), part], straight, keep=False).known
+    assert known == {part.kin: [sum(again["seconds"][phase] for phase in ("evidence", "tradition", "forest"))]}
     scores = [[(one["method"], one["f1"], one["unseen"]) for one in some["results"]] for some in (document, again)]
     assert scores[0] == scores[1]
+
+
+def test_ablations_that_were_added_go_on_from_their_checkpoint(cell: Cell, tmp_path: Path) -> None:
+    work_out(cell, tmp_path, told_nothing)
+    cell = dataclasses.replace(cell, ablations=("no rules", "no VaR", "no re-fit"))
+
+    def work_until(step: str | None) -> list[str]:
+        steps: list[str] = []
+
+        def tell(record: dict[str, Any]) -> None:
+            steps.append(record.get("step", ""))
+            if steps[-1] == step:
+                raise KilledError
+
+        (todo,) = ToDo.of([cell], tmp_path, keep=False).cells
+        work_out(todo, tmp_path, tell)
+        return steps
+
+    with pytest.raises(KilledError):
+        work_until("risk (no VaR) iteration 1 of 1")
+    assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no VaR"), ("risk", "no re-fit")]
+    steps = work_until(None)
+    assert not [step for step in steps if step.startswith(("tradition epoch", "risk (no rules) iteration"))]
+    document = read_document(cell, tmp_path)
+    assert document is not None
+    assert missing(cell, document) == []
+    assert document["resumed"]
+    assert not list((tmp_path / "checkpoints" / "shift").iterdir())
+
+
+def test_a_torn_note_of_what_was_begun_stops_nothing(cell: Cell, tmp_path: Path) -> None:
+    for number, text in enumerate(("", "{", '{"bench": 1}', cell.to_json())):
+        note = tmp_path / "checkpoints" / "shift" / cell.name / str(number) / "cell.json"
+        note.parent.mkdir(parents=True)
+        note.write_text(text)
+    assert ToDo.of([cell], tmp_path, keep=False).cells == [cell.only(cell.entries)]
+
+
+def test_no_two_workloads_share_a_file(cell: Cell, tmp_path: Path) -> None:
+    names = ["my data", "my-data", "my/data", "DA2DS"]
+    files = {dataclasses.replace(cell, workload=name).file(tmp_path).name for name in names}
+    assert len(files) == 4
+    assert {"my-data.toy.seed0.json", "DA2DS.toy.seed0.json"} <= files
 
 
 def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
@@ -163,6 +212,7 @@ def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
     assert borrowed is not None
     assert (borrowed["bench"], borrowed["variant"]) == ("validation-size", "all validation pairs")
     assert borrowed["results"] == (read_document(shift, tmp_path) or {})["results"]
+    assert borrowed["seconds"] == {"total": 0.0}  # they were spent once
 
 
 def test_a_wide_matcher_is_trained_anew_where_there_are_fewer_metrics(cell: Cell, tmp_path: Path) -> None:

@@ -158,3 +158,9 @@ def test_a_cell_survives_its_trip(data: Path) -> None:
     assert some.file(Path()) == cells[0].file(Path())
     assert some.checkpoints(Path()) != cells[0].checkpoints(Path())
     assert dataclasses.replace(cells[0], config=RunConfig(seed=7)).name.endswith("seed7")
+
+
+def test_what_is_asked_for_twice_is_planned_once(data: Path) -> None:
+    once, _ = plan("same-source", Wish(data, ("DA",), seeds=1, fractions=(0.1,)))
+    twice, _ = plan("same-source", Wish(data, ("DA", "DA/"), seeds=1, fractions=(0.1, 0.1), matchers=("hybrid",) * 2))
+    assert twice == once

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -11,14 +12,18 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from riskcore.bench import images, publish, report
+from riskcore.bench.cells import Cell
+from riskcore.bench.commands import commands
 from riskcore.bench.figures import figures
 from riskcore.bench.images import NoBrowserError, find_browser
 from riskcore.bench.means import grouped
+from riskcore.bench.plans import METHODS, Wish, plan
 from riskcore.bench.published import SHIFT, Published, published
 from riskcore.bench.report import NOTES, kept_notes, render
 from riskcore.bench.verdicts import against, against_paper
 from riskcore.cli import app
 from tests.bench.made_up import document
+from tests.bench.tiny import QUICK, data_root
 
 SCORES = {"tradition": 80.0, "supervised": 90.0, "forest": 93.5, "risk": 93.0, "risk+": 93.3}
 
@@ -61,8 +66,9 @@ def test_results_stand_next_to_the_papers() -> None:
         "93.30 ± 0.00",
     ]
     assert cells_of(page, "| DS2DA | 2 | 94.18")[4] == "level (-0.68)"
-    assert cells_of(page, "| DS, 10 % | 1 | over 92")[4] == "above (+1.00)"
-    assert "2 above, 1 level, 0 below" in page
+    assert cells_of(page, "| DS, 10 % | 1 | over 92")[4] == "not below (+1.00)"
+    assert "1 above, 1 level, 0 below, 1 not below" in page
+    assert "One seed has no error of its own" not in page  # nor has the paper, where we have one seed
     assert cells_of(page, "| DA2DS | 2 | 79.00")[-1] == "92.30 ± 0.00"  # pairs that no method saw
     assert cells_of(page, "| DA2DS | 2 | 93.50 ± 0.71 | 91.00")[-1] == "91.00 ± 0.00 (-2.50)"
     assert cells_of(page, "| DS, 10 % | 1 | 93.30") == [
@@ -76,7 +82,7 @@ def test_commands_hardware_and_settings_are_told() -> None:
     for command in (
         f"shift --data DIR --workload DS2DA --workload DA2DS --seeds 2 {methods} --ablations\n",
         f"same-source --data DIR --workload DS --seeds 1 {methods} --fraction 0.1 --fraction 1\n",
-        f"validation-size --data DIR --workload AB --seeds 1 {methods}\n",
+        f"validation-size --data DIR --workload AB --seeds 1 {methods} --size 50 --size 100 --size all\n",
         "report --to docs/results.md\n",
     ):
         assert f"    python -m riskcore bench {command}" in page
@@ -89,7 +95,7 @@ def test_commands_hardware_and_settings_are_told() -> None:
     older[0]["results"][0]["code"] = "older"
     older[0]["settings"]["tune.epochs"] = 3
     page = render(older, {})
-    assert "1 of 49 results come from other code" in page
+    assert "come from other code or libraries than are here now:\n\n- tradition: DS2DA (seeds 0)\n" in page
     assert "tune.epochs 3 (DS2DA)" in page
 
 
@@ -112,6 +118,80 @@ def test_a_page_says_how_many_seeds_its_figures_have() -> None:
 def test_a_figure_of_fewer_seeds_than_its_row_says_so() -> None:
     some = [document("shift", "DA2DS", "", 0, SCORES), document("shift", "DA2DS", "", 1, {"tradition": 80.0})]
     assert cells_of(render(some, {}), "| DA2DS | 2 | 19.86")[5:7] == ["80.00 ± 0.00", "90.00 (1 of 2 seeds)"]
+
+
+def test_the_best_is_one_of_those_that_had_the_same_seeds() -> None:
+    some = [document("shift", "DA2DS", "", seed, {"tradition": 80.0, "risk+": 94.0 + 2 * seed}) for seed in range(2)]
+    some[1]["results"] += document("shift", "DA2DS", "", 1, {"transfer": 95.5})["results"]
+    told = cells_of(render(some, {}), "| DA2DS | 2 | 19.86")
+    assert told[6:] == ["95.50 (1 of 2 seeds)", "**95.00 ± 1.41**"]
+
+
+def test_all_rivals_are_beaten_only_if_all_were_there() -> None:
+    some = [document("shift", "DA2DS", "", 0, {"tradition": 80.0, "risk": 90.0, "risk+": 94.0})]
+    assert cells_of(render(some, {}), "| DA2DS | 1 | 94.00") == ["DA2DS", "1", "94.00", "above (+4.00)"]
+
+
+def test_commands_ask_for_no_more_than_was_asked() -> None:
+    few, all_ = {"tradition": 80.0, "risk": 90.0}, dict.fromkeys(METHODS, 90.0)
+    shifts = [document("shift", "DA2DS", "", seed, few if seed else all_) for seed in range(3)]
+    shifts[0]["results"] += document("shift", "DA2DS", "", 0, {("risk", "no VaR"): 91.0})["results"]
+    renamed = {"attribute_map": ["title=Song Name", "year=Released"]}
+    shifts.append(document("shift", "my songs2IA", "", 0, few, settings=renamed))
+    shifts.append(document("shift", "CORA2DA", "", 0, few, settings={"attribute_map": ["author=authors"]}))
+    assert commands("shift", shifts) == [
+        "shift --data DIR --workload DA2DS --seeds 3 --methods tradition,risk",
+        "shift --data DIR --workload DA2DS --seeds 1 --ablations",
+        "shift --data DIR --workload 'my songs2IA' --map 'title=Song Name' --map year=Released --seeds 1 "
+        "--methods tradition,risk",
+        "shift --data DIR --workload CORA2DA --seeds 1 --methods tradition,risk",
+    ]
+    parts: list[tuple[str, str, float]] = [("10 %", "2:2:6", 0.1), ("2:2:6", "2:2:6", 1.0), ("4:2:4", "4:2:4", 1.0)]
+    same = [document("same-source", "DS", name, 0, few, split=a, train_fraction=b) for name, a, b in parts]
+    assert commands("same-source", same) == [
+        "same-source --data DIR --workload DS --seeds 1 --methods tradition,risk --fraction 0.1",
+        "same-source --data DIR --workload DS --seeds 1 --methods tradition,risk --split 2:2:6 --split 4:2:4",
+    ]
+
+
+@pytest.mark.parametrize("bench", ["shift", "same-source", "validation-size"])
+def test_commands_plan_what_was_made(bench: str, tmp_path: Path) -> None:
+    """What is printed, read back by the command line's own parser, plans the same cells."""
+    data = data_root(tmp_path / "data", **dict.fromkeys(("DA", "DS", "CORA", "AB", "IA", "MB20K"), "authors"))
+    cells, _ = plan(bench, Wish(data, seeds=2, base=QUICK, matchers=("toy",)))
+    made = [
+        document(bench, one.workload, one.variant, one.seed, dict.fromkeys(one.config.methods, 90.0), matcher="toy",
+                 split=one.config.split, train_fraction=one.config.train_fraction,
+                 validation_size=one.config.validation_size)
+        for one in cells
+    ]  # fmt: skip
+    planned = [cell for command in commands(bench, made) for cell in planned_by(command, data)]
+    assert {cell.name for cell in planned} == {cell.name for cell in cells}
+    assert {cell.config.methods for cell in planned} == {cell.config.methods for cell in cells}
+
+
+def planned_by(command: str, data: Path) -> list[Cell]:
+    words = shlex.split(command)
+    found: dict[str, list[str]] = {}
+    for name, value in zip(words[1::2], words[2::2], strict=True):
+        found.setdefault(name, []).append(value)
+    methods = tuple(found["--methods"][0].split(",")) if "--methods" in found else ()
+    wish = Wish(
+        data, tuple(found.get("--workload", ())), seeds=int(found["--seeds"][0]), methods=methods, base=QUICK,
+        matchers=tuple(found.get("--matcher", ())), splits=tuple(found.get("--split", ())),
+        fractions=tuple(map(float, found.get("--fraction", ()))),
+        sizes=tuple(None if size == "all" else int(size) for size in found.get("--size", ())),
+    )  # fmt: skip
+    return plan(words[0], wish)[0]
+
+
+def test_settings_that_no_option_says_are_told() -> None:
+    facts: dict[str, Any] = {"split": "2:2:6", "validation_size": 50}
+    settings = {"split": "2:2:6", "validation_size": 50, "matcher.wide": True}
+    page = render([document("shift", "DA2DS", "", 0, SCORES, settings=settings, **facts)], {})
+    assert 'Settings: split "2:2:6", validation_size 50, matcher.wide true.' in page
+    assert "Nothing here that the paper has a figure for" in page
+    assert "--split" not in page
 
 
 def test_one_seed_borrows_the_papers_deviation() -> None:
@@ -180,6 +260,9 @@ def test_the_papers_figures() -> None:
         "DA2DS": 91.67, "DA2CORA": 89.08, "CORA2DS": 86.55, "CORA2DA": 96.99, "DS2DA": 94.18, "DS2CORA": 84.88,
     }  # fmt: skip
     head = {"bench": "shift", "workload": "DA2DS", "matcher": "hybrid", "split": None, "validation_size": None}
+    head["train_fraction"] = 1.0
+    assert published({**head, "validation_size": 50}, "risk") is None
+    assert published({**head, "split": "2:2:6"}, "risk") is None
     assert published(head, "forest") is None
     assert published({**head, "matcher": "ditto"}, "risk") is None
     assert published({**head, "bench": "validation-size", "validation_size": 100}, "risk") is None
@@ -194,6 +277,8 @@ def test_the_papers_figures() -> None:
         (0.92, 0.02, Published(91.67, 0.0), "level"),
         (0.91, 0.0, Published(91.67, 0.2), "below"),
         (0.704, 0.0, Published(70), "level"),
+        (0.99, 0.0, Published(92, at_least=True), "not below"),
+        (0.91, 0.0, Published(92, at_least=True), "below"),
     ],
 )
 def test_above_level_below(ours: float, deviation: float, paper: Published, word: str) -> None:
@@ -246,6 +331,13 @@ def test_a_foreign_file_is_named_and_passed_over(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path), "--no-images"])
     assert result.exit_code == 0, result.output
     assert "foreign.json is left out" in result.stderr.replace("\n", "")
+
+
+def test_a_folder_is_no_page(tmp_path: Path) -> None:
+    save(made_up(), tmp_path)
+    result = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path), "--to", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "is a folder" in result.stderr
 
 
 def test_nothing_to_report_says_what_to_do(tmp_path: Path) -> None:
