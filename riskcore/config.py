@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import numbers
 from typing import Any, Self
 
 from riskcore.errors import ConfigError
@@ -25,10 +26,11 @@ class Config:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value, low, high = getattr(self, field.name), field.metadata.get("low"), field.metadata.get("high")
+            wanted = _wanted(field, value)
+            if wanted:
+                raise ConfigError(f"{type(self).__name__}.{field.name} must be {wanted}, not {value!r}.")
             if value is None or isinstance(value, bool) or (low is None and high is None):
                 continue
-            if not isinstance(value, int | float):
-                raise ConfigError(f"{type(self).__name__}.{field.name} must be a number, not {value!r}.")
             if not (low is None or value >= low) or not (high is None or value <= high):
                 raise ConfigError(
                     f"{type(self).__name__}.{field.name} is {value}; it must lie between "
@@ -49,6 +51,30 @@ class Config:
     @classmethod
     def from_json(cls, text: str) -> Self:
         return cls.from_dict(json.loads(text))
+
+
+def _wanted(field: dataclasses.Field[Any], value: Any) -> str | None:
+    """What a field's value must be, in words, if it is something else."""
+    kind, optional = str(field.type).removesuffix(" | None"), str(field.type).endswith(" | None")
+    if isinstance(field.default, Config):
+        return None if isinstance(value, type(field.default)) else "a group of settings"
+    if value is None:
+        return None if optional else f"{_KINDS[kind][0]}"
+    words, types = _KINDS[kind]
+    is_one = isinstance(value, types) and (kind == "bool" or not isinstance(value, bool))
+    if kind.startswith("tuple"):
+        is_one = is_one and all(isinstance(one, str) for one in value)
+    return None if is_one else words
+
+
+# What a field's annotation asks for.
+_KINDS: dict[str, tuple[str, type | tuple[type, ...]]] = {
+    "int": ("a whole number", numbers.Integral),
+    "float": ("a number", numbers.Real),
+    "bool": ("true or false", bool),
+    "str": ("text", str),
+    "tuple[str, ...]": ("a list of texts", tuple),
+}
 
 
 def _like(default: Any, value: Any) -> Any:

@@ -84,6 +84,7 @@ def test_settings_come_from_a_file_and_options_win(call, tmp_path, runs):
         (("--source", "DATA", "--train-fraction", "2"), "train_fraction"),
         (("--source", "DATA", "--config", "nowhere.json"), "no file of settings"),
         (("--source", "DATA", "--seed", "many"), "--seed"),
+        (("--source", "DATA", "--matcher", "external"), "matcher.scores"),
     ],
 )
 def test_bad_input_is_one_message_and_nothing_is_written(call, tmp_path, runs, arguments, words):
@@ -162,6 +163,24 @@ def test_top(call, made, runs, tmp_path):
     assert len(pd.read_csv(tmp_path / "top.csv")) == len(pd.read_parquet(tmp_path / "top.parquet")) == 3
     assert "left title" in call("top", made, "--n", 3).stdout
     assert call("top", made, "--out", tmp_path / "top.doc").exit_code == 2
+
+
+def test_what_is_shown_is_what_was_kept(call, made, runs, tmp_path):
+    """As `compare` and the screens do; another iteration where it is named."""
+    file = runs / made / "results.json"
+    document = json.loads(file.read_text())
+    document["methods"]["risk"]["best_iteration"] = 1
+    file.write_text(json.dumps(document))
+
+    def answers(command, *more):
+        return json.loads(call(*command, "--json", *more).stdout)
+
+    for command in (("top", made), ("rules", made), ("explain", made, "a0:b2")):
+        first, last = answers(command, "--iteration", 1), answers(command, "--iteration", 3)
+        assert answers(command) == first
+        assert first != last or command[0] == "rules"  # the fake engine's models are all alike
+    told = answers(("top", made), "--out", str(tmp_path / "top.csv"))
+    assert told == {"file": str(tmp_path / "top.csv"), "rows": len(pd.read_csv(tmp_path / "top.csv"))}
 
 
 def test_rules_and_explain(call, made):

@@ -36,6 +36,17 @@ def test_nested_settings_round_trip() -> None:
         (TuneConfig, {"epochs": -1}, "epochs"),
         (RunConfig, {"methods": ["magic"]}, "magic"),
         (RunConfig, {"risk": {"confidence": 2}}, "confidence"),
+        (RunConfig, {"matcher": "hybrid"}, "matcher must be a group of settings"),
+        (RunConfig, {"matcher": None}, "matcher must be a group of settings"),
+        (RunConfig, {"split": 226}, "split must be text"),
+        (RunConfig, {"seed": 1.5}, "seed must be a whole number"),
+        (RunConfig, {"seed": None}, "seed must be a whole number"),
+        (RunConfig, {"seed": True}, "seed must be a whole number"),
+        (RunConfig, {"methods": "risk"}, "methods must be a list of texts"),
+        (RunConfig, {"attribute_map": [1]}, "attribute_map must be a list of texts"),
+        (RunConfig, {"tune": {"epochs": 1.5}}, "epochs must be a whole number"),
+        (RunConfig, {"adapt": {"refit": 1}}, "refit must be true or false"),
+        (RuleConfig, {"class_weight": "much"}, "class_weight must be a number"),
     ],
 )
 def test_wrong_settings_are_named(kind: type[Config], values: dict, named: str) -> None:

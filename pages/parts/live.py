@@ -19,7 +19,7 @@ from pages.parts.navigation import SCREENS
 from pages.parts.page import boundary
 from pages.parts.palette import INK, MATCH, NEUTRAL
 from pages.parts.run_files import summary_of
-from pages.parts.run_picker import STATES, kept_iteration, store
+from pages.parts.run_picker import STATES, store
 from pages.parts.text import duration, number, percent, plural
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
 
@@ -57,7 +57,7 @@ def draw(record: RunRecord) -> None:
         places = st.tabs(methods) if len(methods) > 1 else [st.container()]
         for place, method in zip(places, methods, strict=True):
             with place:
-                draw_history(summary_of(folder, method), folder.has_truth, kept_iteration(folder, method))
+                draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method))
     elif epochs:
         st.markdown("**Training on the source** · F1 on validation after each epoch")
         draw_chart(epochs_chart(epochs), "F1 on validation by epoch")

@@ -109,7 +109,7 @@ def pick_view(with_iteration: bool = True) -> View | None:
     help_text = method_words(methods)
     method = choose(st.sidebar, "Method", methods, "method", methods[0], help=help_text, remember=True)
     iterations = folder.iterations(method)[::-1]
-    kept = kept_iteration(folder, method)
+    kept = folder.kept(method)
     default = kept if kept in iterations else iterations[0]
     if not with_iteration:
         return View(record, folder, method, default)
@@ -123,12 +123,6 @@ def pick_view(with_iteration: bool = True) -> View | None:
         help=WORDS["iteration"],
     )
     return View(record, folder, method, iteration)
-
-
-def kept_iteration(folder: RunFolder, method: str) -> int | None:
-    """The iteration whose matcher the run kept, by validation; None while it is at work."""
-    kept = ((folder.results() or {}).get("methods", {}).get(method) or {}).get("best_iteration")
-    return None if kept is None else int(kept)
 
 
 def _iteration_words(iteration: int, latest: int, kept: int | None) -> str:

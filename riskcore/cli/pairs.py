@@ -33,6 +33,11 @@ def folder_of(run: str, root: Path) -> RunFolder:
     raise RunNotFoundError(f"There is no run {run!r} in {root} that has begun. `runs list` shows those that are.")
 
 
+def _shown(folder: RunFolder, method: str, iteration: int | None) -> int:
+    """The iteration asked for, or the one that gave the method's answer; the latest while there is none yet."""
+    return folder.iteration(method, folder.kept(method) if iteration is None else iteration)
+
+
 def top(
     run: RunName,
     n: Annotated[int, typer.Option("--n", min=1, max=10_000, help="How many.")] = 50,
@@ -47,10 +52,11 @@ def top(
     from riskcore.runs import PairQuery, query_pairs
 
     folder = folder_of(run, runs)
-    query = PairQuery(method=method, iteration=iteration, flipped=True if flipped else None, page_size=n)
+    shown = _shown(folder, method, iteration)
+    query = PairQuery(method=method, iteration=shown, flipped=True if flipped else None, page_size=n)
     page = query_pairs(folder, query)
     if out is not None:
-        _export(page.rows, out, f"Riskiest pairs of {folder.path.name}")
+        _export(page.rows, out, f"Riskiest pairs of {folder.path.name}", as_json)
     elif as_json:
         print_json({"run": folder.path.name, "total": page.total, "pairs": records(page.rows)})
     else:
@@ -69,9 +75,9 @@ def rules(
     from riskcore.runs import rule_ledger
 
     folder = folder_of(run, runs)
-    ledger = rule_ledger(folder, method, iteration)
+    ledger = rule_ledger(folder, method, _shown(folder, method, iteration))
     if out is not None:
-        _export(ledger, out, f"Rules of {folder.path.name}")
+        _export(ledger, out, f"Rules of {folder.path.name}", as_json)
     elif as_json:
         print_json({"run": folder.path.name, "rules": records(ledger)})
     else:
@@ -90,8 +96,9 @@ def explain(
     from riskcore.runs import explain_detail, pair_detail, pair_history
 
     folder = folder_of(run, runs)
-    detail = pair_detail(folder, pair, method, iteration)
-    found = explain_detail(folder, detail, method, iteration)
+    shown = _shown(folder, method, iteration)
+    detail = pair_detail(folder, pair, method, shown)
+    found = explain_detail(folder, detail, method, shown)
     if as_json:
         history = records(pair_history(folder, pair, method))
         parts = [dataclasses.asdict(part) for part in found.parts]
@@ -113,11 +120,14 @@ def _plain(value: Any) -> Any:
     return plain(value)
 
 
-def _export(frame: pd.DataFrame, out: Path, title: str) -> None:
+def _export(frame: pd.DataFrame, out: Path, title: str, as_json: bool) -> None:
     from riskcore.audit import export_frame
 
     export_frame(frame, out, title)
-    say(f"{len(frame):,} rows are in {out}.")
+    if as_json:
+        print_json({"file": str(out), "rows": len(frame)})
+    else:
+        say(f"{len(frame):,} rows are in {out}.")
 
 
 def _print_pairs(rows: pd.DataFrame) -> None:

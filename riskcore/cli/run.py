@@ -80,6 +80,10 @@ def _configured(file: Path | None, settings: dict[str, Any], parts: dict[str, di
 
     if found.matcher.kind not in KINDS:
         raise ConfigError(f"There is no matcher named {found.matcher.kind!r}. Known: {', '.join(KINDS)}.")
+    if found.matcher.kind == "external":
+        from riskcore.matchers.external import check_scores
+
+        check_scores(found.matcher)  # a file that is not there stops here, before anything is written
     return found
 
 

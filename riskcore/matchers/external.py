@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from riskcore.config import MatcherConfig
 from riskcore.data.pairs import Pairs
 from riskcore.errors import MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
@@ -75,10 +76,18 @@ class ExternalMatcher(Matcher):
 
     def _scores(self) -> pd.Series:
         if self.scores is None:
-            if not self.config.scores:
-                raise MatcherError("An external matcher needs a file of probabilities: set MatcherConfig.scores.")
-            self.scores = read_scores(Path(self.config.scores))
+            self.scores = check_scores(self.config)
         return self.scores
+
+
+def check_scores(config: MatcherConfig) -> pd.Series:
+    """The scores that the settings name, or what is wrong with them."""
+    if not config.scores:
+        raise MatcherError(
+            "An external matcher needs a file of probabilities: name it as matcher.scores in a settings file, and give "
+            'that with --config, such as {"matcher": {"kind": "external", "scores": "scores.csv"}}.'
+        )
+    return read_scores(Path(config.scores))
 
 
 def read_scores(path: Path) -> pd.Series:

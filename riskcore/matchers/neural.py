@@ -95,7 +95,7 @@ class NeuralMatcher(Matcher):
         network, parts = self._ready(), as_sets(sets)
         if not parts:
             return 0.0
-        optimiser = self._optimiser(rate or self.rates.fine_tune)
+        optimiser = self._optimiser(self.rates.fine_tune if rate is None else rate)
         match, unmatch = (
             torch.from_numpy(np.concatenate([getattr(part, side) for part in parts]).astype(np.float32))
             for side in ("match", "unmatch")

@@ -55,12 +55,13 @@ class ToyMatcher(Matcher):
         inputs = np.concatenate([self._inputs(part.examples) for part in parts])
         match = np.concatenate([part.match for part in parts])
         unmatch = np.concatenate([part.unmatch for part in parts])
+        rate = self.rates.fine_tune if rate is None else rate
         rows, total, size = np.random.default_rng(seed).permutation(len(match)), 0.0, batch_size or 64
         for start in range(0, len(rows), size):
             if should_stop():
                 raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
             some = rows[start : start + size]
-            total += self._step(inputs[some], match[some], unmatch[some], rate or self.rates.fine_tune)
+            total += self._step(inputs[some], match[some], unmatch[some], rate)
         return total / len(rows)
 
     def _step(self, inputs: np.ndarray, match: np.ndarray, unmatch: np.ndarray, rate: float) -> float:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import errno
+import hashlib
 import importlib.metadata
+import os
 import platform
+import re
 import sys
 import threading
 import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
+
+import numpy as np
 
 from riskcore import __version__
 from riskcore.config import RunConfig
@@ -112,8 +116,10 @@ def _reason(record: RunRecord, error: Exception) -> str:
     """One clear message; the traceback of a defect goes to the run's log."""
     if isinstance(error, OSError) and error.errno:
         return str(storage_error(record.folder, error))
-    if "os error 28" in str(error) or "No space left" in str(error):  # from libraries that wrap the system's error
-        return str(storage_error(record.folder, OSError(errno.ENOSPC, "")))
+    wrapped = re.search(r"os error (\d+)", str(error))  # by libraries that hand on the system's error as text
+    if wrapped:
+        number = int(wrapped[1])
+        return str(storage_error(record.folder, OSError(number, os.strerror(number))))
     if isinstance(error, RiskcoreError):
         return str(error)
     log = RunFolder(record.folder).log_file
@@ -154,7 +160,10 @@ class _Work:
     def _describe(self, folder: RunFolder, workload: Workload, truth: TargetTruth) -> None:
         """run.json, pairs and truth; after a resume, whether the data is still the same."""
         if folder.run_file.exists():
-            if folder.run()["fingerprint"] != workload.fingerprint:
+            began = folder.run()
+            same = began["fingerprint"] == workload.fingerprint
+            # Runs from before the target's labels were told go by the rest.
+            if not same or began.get("truth_fingerprint", _truth_fingerprint(truth)) != _truth_fingerprint(truth):
                 raise RunError("the data has changed since the run began. Put the old data back, or start a new run.")
             return
         write_pairs(folder, workload.target)
@@ -176,7 +185,7 @@ class _Work:
         return found
 
     def _phases(self) -> dict[str, float]:
-        """Seconds of each phase, from the events: those of earlier attempts are among them."""
+        """Seconds of each phase in the attempt that finished it, from the events of all attempts."""
         found: dict[str, float] = {}
         after = 0
         while batch := self.store.events(self.record.id, after):
@@ -203,6 +212,7 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
             "config": dataclasses.asdict(config),
             "seed": config.seed,
             "fingerprint": workload.fingerprint,
+            "truth_fingerprint": _truth_fingerprint(truth),
             "versions": _versions(),
             "labels_used": used,
             "attributes": [{"name": one.name, "type": one.type.value} for one in workload.attributes],
@@ -210,6 +220,15 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
             "notices": list(workload.notices),
         }
     )
+
+
+def _truth_fingerprint(truth: TargetTruth) -> str:
+    """A hash of what scores are measured by. The workload's own leaves it out: nothing that trains depends on it."""
+    digest = hashlib.sha256(np.ascontiguousarray(truth.labels, dtype=np.int8).tobytes())
+    if truth.unseen is not None:
+        digest.update("\x1f".join(map(str, truth.unseen.ids.tolist())).encode("utf-8", "replace"))
+        digest.update(np.ascontiguousarray(truth.unseen.labels, dtype=np.int8).tobytes())
+    return digest.hexdigest()[:32]
 
 
 def _versions() -> dict[str, str]:

@@ -90,7 +90,8 @@ def _sync_folder(folder: Path) -> None:
 
 def remove_parts(folder: Path) -> None:
     """Take away what a killed writer left unfinished. Only the worker that holds the run may do this."""
-    for part in folder.rglob(f"*{PART}"):
+    # Checkpoints are written by safetensors, which has a name of its own for parts.
+    for part in (*folder.rglob(f"*{PART}"), *folder.glob("checkpoint/.tmp*")):
         with contextlib.suppress(OSError):
             part.unlink()
 

@@ -138,6 +138,11 @@ class RunFolder:
             raise RunStorageError(f"{method!r} has no iteration {iteration}. There are {there[0]} to {there[-1]}.")
         return there[-1] if iteration is None else iteration
 
+    def kept(self, method: str) -> int | None:
+        """The iteration whose matcher gave the method's answer; None while there is none."""
+        told = ((self.results() or {}).get("methods", {}).get(method) or {}).get("best_iteration")
+        return None if told is None else int(told)
+
     def methods(self) -> list[str]:
         """Methods with iterations to browse."""
         return [method for method in ADAPTIVE if self.iterations(method)]

@@ -54,9 +54,10 @@ class ScoreWriter:
             "changed": label != first,
             "flips": flips.astype(np.int16),
         }
+        # Scores come last: an iteration is there for readers as soon as its scores are, and they want its model too.
+        write_text(self.folder.model_file(told.method, told.iteration), told.model.to_json())
         file = self.folder.scores_file(told.method, told.iteration)
         write_parquet(file, pa.table({name: columns[name] for name in SCORE_COLUMNS}))
-        write_text(self.folder.model_file(told.method, told.iteration), told.model.to_json())
         self._standing[told.method] = _Standing(told.iteration, first, label, flips)
         return self._summarise(told, first, label, int((label != previous).sum()))
 

@@ -7,6 +7,7 @@ identity (its kind, phase and number): told again after a kill and a resume, it 
 from __future__ import annotations
 
 import builtins
+import contextlib
 import dataclasses
 import json
 import os
@@ -36,7 +37,7 @@ class RunStore:
 
     def __init__(self, root: Path | str = "runs", url: str | None = None) -> None:
         self.root = Path(root).absolute()
-        self.url = url or os.environ.get(URL_VARIABLE) or None
+        self.url = _with_absolute_file(url or os.environ.get(URL_VARIABLE) or None)
         file = self.root / STORE_FILE
         self._file = None if self.url else file
         self.database = Database(self.url or sqlite_url(file), str(file) if self._file else "behind the URL")
@@ -48,9 +49,14 @@ class RunStore:
             self.root.mkdir(parents=True, exist_ok=True)
             run = _new_folder(self.root)
         values = {"id": run, "name": name or _usual_name(config), "state": RunState.WAITING.value}
-        with self.database.write() as tx:
-            tx.execute(sa.insert(runs).values(**values, created=time.time(), config=config.to_json()))
-            _add_event(tx, run, "state", "state/0/waiting", {"state": RunState.WAITING.value})
+        try:
+            with self.database.write() as tx:
+                tx.execute(sa.insert(runs).values(**values, created=time.time(), config=config.to_json()))
+                _add_event(tx, run, "state", "state/0/waiting", {"state": RunState.WAITING.value})
+        except BaseException:
+            with contextlib.suppress(OSError):
+                (self.root / run).rmdir()  # a folder that no store knows of would stay for ever
+            raise
         return self.get(run)
 
     def list(self) -> builtins.list[RunRecord]:
@@ -151,8 +157,10 @@ class RunStore:
             tx.execute(_of(run).values(**values))
 
     def request_cancel(self, run: str) -> None:
+        """Ask whoever works on the run to stop; of one that has just ended, nothing is asked."""
+        unfinished = runs.c.state.in_((RunState.WAITING.value, RunState.RUNNING.value))
         with self.database.write() as tx:
-            tx.execute(_of(run).values(cancel=True))
+            tx.execute(_of(run).where(unfinished).values(cancel=True))
 
     def cancel_requested(self, run: str) -> bool:
         with self.database.read() as tx:
@@ -249,6 +257,17 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
     matcher = dataclasses.replace(matcher, folder=absolute(matcher.folder), scores=absolute(matcher.scores))
     source = absolute(config.source) or ""
     return dataclasses.replace(config, source=source, target=absolute(config.target), matcher=matcher)
+
+
+def _with_absolute_file(url: str | None) -> str | None:
+    """A SQLite file is named from where this process stands; workers stand elsewhere."""
+    try:
+        found = None if url is None else sa.make_url(url)
+    except sa.exc.ArgumentError:  # the database says what is wrong with it
+        return url
+    if found is None or found.get_backend_name() != "sqlite" or found.database in (None, "", ":memory:"):
+        return url
+    return found.set(database=str(Path(found.database or "").absolute())).render_as_string(hide_password=False)
 
 
 def _moment(seconds: float) -> datetime:

@@ -42,11 +42,13 @@ def run_experiment(
 ) -> dict[str, MethodResult]:
     """Run every method of the config on the workload, going on from `checkpoints` where a killed run left them.
 
-    `unseen` are target pairs that no method learns from; each method scores them at the end. `trained` are the
+    `unseen` are target pairs that no method learns from; each method scores them at the end, unless the matcher is
+    a file of scores, which need not have any for them. `trained` are the
     weights of a traditionally trained matcher, for whoever has them already: then it is not trained again.
     """
     run = _Run(workload, config, listeners, checkpoints, should_stop)
     run.trained = trained or {}
+    unseen = unseen if matcher_class(config.matcher.kind).trainable else None
     run.evidence = run.phase("evidence", lambda: gather(workload, config, listeners, unseen))
     notify(listeners, "on_evidence", run.evidence)
     return {method: run.method(method) for method in methods_of(config)}

@@ -156,3 +156,11 @@ def test_odd_values(kind: str, tiny_transformer: Path, attributes: int) -> None:
     assert np.isfinite(matcher.fine_tune(TuningSet.from_labels(alone)))
     assert matcher.predict_proba(alone).shape == (1,)
     assert matcher.predict_proba(alone.take(slice(0))).shape == (0,)
+
+
+def test_a_rate_of_zero_teaches_nothing(matcher: Matcher) -> None:
+    train = examples(20)
+    matcher.begin(train, seed=0)
+    before = matcher.predict_proba(train)
+    matcher.fine_tune(TuningSet(train, np.ones(len(train)), np.zeros(len(train))), rate=0.0)
+    assert np.array_equal(matcher.predict_proba(train), before)

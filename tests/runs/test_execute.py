@@ -12,7 +12,7 @@ import pytest
 from benchmarks.kill_resume import compare
 from riskcore.config import AdaptConfig
 from riskcore.errors import CancelledError
-from riskcore.runs import RunBusyError, RunFailedError, RunFolder, RunState, RunStateError, summary
+from riskcore.runs import RunBusyError, RunFailedError, RunFolder, RunState, RunStateError, scores, summary
 from riskcore.runs.execute import execute
 from riskcore.runs.lock import RunLock
 from riskcore.tuning.listeners import Listener
@@ -140,9 +140,13 @@ def test_a_disk_that_refuses_leaves_earlier_iterations(store, waiting, monkeypat
     assert execute(store, waiting.id, engine=fake_engine)["methods"]
 
 
-def test_libraries_that_wrap_a_full_disk(store, waiting):
-    error = RuntimeError("I/O error: No space left on device (os error 28)")
-    with pytest.raises(RunFailedError, match="the disk is full"):
+@pytest.mark.parametrize(
+    ("number", "words"),
+    [(28, "the disk is full"), (30, "read-only"), (1, "permission is denied"), (122, "quota"), (5, "Check the disk")],
+)
+def test_libraries_that_wrap_what_the_disk_says(store, waiting, number, words):
+    error = RuntimeError(f"I/O error: something (os error {number})")
+    with pytest.raises(RunFailedError, match=words):
         execute(store, waiting.id, engine=fake_engine, listeners=[Stumble(0, error)])
 
 
@@ -176,6 +180,41 @@ def test_changed_data_is_refused(store, data, waiting):
     store.requeue(waiting.id)
     with pytest.raises(RunFailedError, match="the data has changed"):
         execute(store, waiting.id, engine=fake_engine)
+
+
+@pytest.mark.parametrize("part", ["test", "train"])
+def test_changed_labels_of_the_target_are_refused(store, tmp_path, part):
+    """They train nothing, but one run must not be measured by two."""
+    source, target = small_data(tmp_path / "source"), small_data(tmp_path / "target")
+    run = store.create(small_config(source, target=str(target)))
+    with pytest.raises(RunFailedError):
+        execute(store, run.id, engine=fake_engine, listeners=[Stumble(1, ValueError())])
+    pairs = pd.read_csv(target / f"{part}.csv")
+    was = pairs["label"].copy()
+    pairs.assign(label=1 - was).to_csv(target / f"{part}.csv", index=False)
+    store.requeue(run.id)
+    with pytest.raises(RunFailedError, match="the data has changed"):
+        execute(store, run.id, engine=fake_engine)
+    pairs.assign(label=was).to_csv(target / f"{part}.csv", index=False)
+    store.requeue(run.id)
+    assert execute(store, run.id, engine=fake_engine)["methods"]
+
+
+def test_an_iteration_is_there_only_with_its_model(store, waiting, monkeypatch):
+    write = scores.write_parquet
+
+    def killed_before_the_scores(path, table, *options):
+        if path.name == "iteration-02.parquet":
+            raise KeyboardInterrupt
+        write(path, table, *options)
+
+    monkeypatch.setattr(scores, "write_parquet", killed_before_the_scores)
+    with pytest.raises(CancelledError):
+        execute(store, waiting.id, engine=fake_engine)
+    folder = RunFolder(waiting.folder)
+    assert folder.iterations("risk") == [0, 1]
+    assert folder.model_file("risk", 2).exists()
+    assert folder.model("risk") is not None
 
 
 def test_the_row_follows_the_work(store, data):

@@ -54,7 +54,11 @@ def test_parts_of_a_killed_writer_are_taken_away(tmp_path):
     (tmp_path / "scores").mkdir()
     (tmp_path / "scores" / ".iteration-01.parquet.part").write_text("half")
     (tmp_path / "scores" / "iteration-00.parquet").write_text("whole")
+    (tmp_path / "checkpoint").mkdir()
+    (tmp_path / "checkpoint" / ".tmpHbU54B").write_text("half, of safetensors")
+    (tmp_path / "checkpoint" / "risk.safetensors").write_text("whole")
     remove_parts(tmp_path)
+    assert [path.name for path in (tmp_path / "checkpoint").iterdir()] == ["risk.safetensors"]
     assert [path.name for path in (tmp_path / "scores").iterdir()] == ["iteration-00.parquet"]
 
 

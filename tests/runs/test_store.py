@@ -201,6 +201,28 @@ def test_the_url_chooses_the_database(tmp_path, monkeypatch):
     assert RunStore(tmp_path / "runs").get(made.id) == made
 
 
+def test_a_relative_file_is_the_same_for_a_worker_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    store = RunStore("runs", "sqlite:///team.sqlite")
+    assert store.url == f"sqlite:///{tmp_path / 'team.sqlite'}"
+
+
+def test_a_store_that_refuses_leaves_no_folder(tmp_path, monkeypatch):
+    store = RunStore(tmp_path / "runs")
+    store.create(RunConfig(source="x"))
+    monkeypatch.setattr("riskcore.runs.store._add_event", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        store.create(RunConfig(source="y"))
+    assert [path.name for path in (tmp_path / "runs").iterdir() if path.is_dir()] == [store.list()[0].id]
+
+
+def test_a_wish_to_stop_what_has_ended_is_forgotten(store, waiting):
+    store.claim(waiting.id)
+    store.finish(waiting.id, RunState.DONE)
+    store.request_cancel(waiting.id)
+    assert not store.get(waiting.id).cancelling
+
+
 def test_tables_are_plain_sql_that_postgresql_takes():
     for table in metadata.sorted_tables:
         text = str(sa.schema.CreateTable(table).compile(dialect=postgresql.dialect()))

@@ -125,6 +125,7 @@ def test_foreign_scores_go_through_a_default_run(
     pd.DataFrame({"id": ids, "probability": guess}).drop_duplicates("id").to_csv(path, index=False)
     config = dataclasses.replace(quick, matcher=MatcherConfig(kind="external", scores=str(path)))
     assert methods_of(config) == ["tradition", "risk", "risk+", "forest"]
-    results = run_experiment(workload, config)
+    results = run_experiment(workload, config, unseen=workload.source.without_labels())
     np.testing.assert_array_equal(results["risk"].probability, results["tradition"].probability)
+    assert all(result.unseen is None for result in results.values())  # a file of scores need not have those pairs
     assert np.isfinite(results["risk+"].probability).all()
