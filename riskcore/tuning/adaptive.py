@@ -5,7 +5,8 @@
         fit the risk model on the validation pairs: which predictions of this matcher are wrong?
         score the target pairs: VaR+ if labelled match, VaR- if labelled unmatch;
         one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
-    keep the iteration with the best validation F1, the starting model included.
+    keep the iteration with the best validation F1, the starting model included; near its source, the starting model
+    stays unless more than luck speaks for another.
 
 The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the
 other folds: fine-tuning on the target alone teaches the matcher the target pairs themselves, and a selection on
@@ -32,9 +33,13 @@ from riskcore.tuning.checkpoint import Checkpoint
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.folds import folds_of
 from riskcore.tuning.listeners import Listener, Record, notify
+from riskcore.tuning.nearness import nearness
 from riskcore.tuning.records import IterationScores
 from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
+
+_NEAR = 0.5  # of `nearness`: data sets are near 0, parts of one near 1
+_LUCK = 1  # validation pairs that any matcher may win or lose by chance
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -57,6 +62,7 @@ def adapt(
     evidence = evidence if config.adapt.hear_rules else _without_rules(evidence)
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
+    near = nearness(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
     for iteration in range(len(rounds.rows), last + 1):
         started = time.perf_counter()
         aims = _aims(evidence, rounds.arrays, config) if iteration else {}
@@ -68,6 +74,7 @@ def adapt(
         fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
+        row["nearness"] = near if config.adapt.folds else 0.0  # without folds, the paper's selection
         row["seconds"] = time.perf_counter() - started
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
         rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **aims}, best_iteration)
@@ -78,11 +85,17 @@ def adapt(
 
 
 def best_iteration(rows: Sequence[Record]) -> int:
-    """Highest validation F1, the earliest of equals. Without validation pairs, the last before the match rate fell
-    under half or rose over twice what it was: pulled that far by rules alone, a matcher is collapsing."""
-    scored = [(row["validation_f1"], -row["iteration"]) for row in rows if row["validation_f1"] is not None]
+    """Highest validation F1, the earliest of equals. Near the source, where the starting matcher is right about most
+    pairs, others must make fewer mistakes than it by more than luck: one of fifty validation pairs is no reason to
+    leave it. Without validation pairs, the last before the match rate fell under half or rose over twice what it was:
+    pulled that far by rules alone, a matcher is collapsing."""
+    scored = [row for row in rows if row["validation_f1"] is not None]
     if scored:
-        return -max(scored)[1]
+        start = scored[0]
+        if start.get("nearness", 0.0) >= _NEAR:
+            fewer = start["validation_mistakes"] - _LUCK
+            scored = [start, *(row for row in scored if row["validation_mistakes"] < fewer)]
+        return int(max(scored, key=lambda row: (row["validation_f1"], -row["iteration"]))["iteration"])
     start = rows[0]["match_rate"]
     steady = takewhile(lambda row: start / 2 <= row["match_rate"] <= start * 2, rows)
     return int(list(steady)[-1]["iteration"])
@@ -141,6 +154,7 @@ def _row(
     return {
         "iteration": iteration,
         "validation_f1": validation_scores(evidence.validation.labels, validated)[0] if known else None,
+        "validation_mistakes": int(((validated >= 0.5) != evidence.validation.labels).sum()) if known else None,
         "flips": int((scores.label != before).sum()),
         "match_rate": float(scores.label.mean()),
         "mean_risk": float(scores.risk.mean()),
