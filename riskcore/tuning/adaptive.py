@@ -5,8 +5,8 @@
         fit the risk model on the validation pairs: which predictions of this matcher are wrong?
         score the target pairs: VaR+ if labelled match, VaR- if labelled unmatch;
         one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
-    keep the iteration with the best validation F1, the starting model included; near its source, the starting model
-    stays unless more than luck speaks for another.
+    keep the iteration with the best validation F1, the starting model included; a good one near its source stays
+    unless more than luck speaks for another.
 
 The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the
 other folds: fine-tuning on the target alone teaches the matcher the target pairs themselves, and a selection on
@@ -39,6 +39,7 @@ from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
 
 _NEAR = 0.5  # of `nearness`: data sets are near 0, parts of one near 1
+_GOOD = 0.9  # validation F1 of a matcher that has more to lose than to win
 _LUCK = 1  # validation pairs that any matcher may win or lose by chance
 
 
@@ -85,14 +86,14 @@ def adapt(
 
 
 def best_iteration(rows: Sequence[Record]) -> int:
-    """Highest validation F1, the earliest of equals. Near the source, where the starting matcher is right about most
-    pairs, others must make fewer mistakes than it by more than luck: one of fifty validation pairs is no reason to
-    leave it. Without validation pairs, the last before the match rate fell under half or rose over twice what it was:
-    pulled that far by rules alone, a matcher is collapsing."""
+    """Highest validation F1, the earliest of equals. A good matcher near its source has more to lose than to win: there
+    others must make fewer mistakes by more than luck, and one of fifty validation pairs is no reason to leave it. Without
+    validation pairs, the last before the match rate fell under half or rose over twice what it was: pulled that far by
+    rules alone, a matcher is collapsing."""
     scored = [row for row in rows if row["validation_f1"] is not None]
     if scored:
         start = scored[0]
-        if start.get("nearness", 0.0) >= _NEAR:
+        if start.get("nearness", 0.0) >= _NEAR and start["validation_f1"] >= _GOOD:
             fewer = start["validation_mistakes"] - _LUCK
             scored = [start, *(row for row in scored if row["validation_mistakes"] < fewer)]
         return int(max(scored, key=lambda row: (row["validation_f1"], -row["iteration"]))["iteration"])

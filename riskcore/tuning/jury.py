@@ -13,11 +13,12 @@ import numpy as np
 from scipy.special import expit
 
 # Strengths are in labels' worth of log-odds. They were chosen on validation sizes of 100 and of thousands alike.
-_FIRST = 0.8  # share of the first witness in the start, at nearness 1
+_FIRST = 0.95  # share of the first witness in the start, at nearness 1
 _DOUBT = (0.05, 0.4)  # how fast a witness loses its share with its loss: far from the source, near it
 _PULL_OFFSET = (0.3, 30.0)  # towards a threshold of one half
 _PULL_SCALE = (5.0, 55.0)  # towards believing the mean of all as it is
 _PULL_WEIGHT = 100.0  # towards the start, for each witness: a hundred labels hold too few matches to choose by
+_FEW = 50  # labels of the rarer kind, at which near the source that pull is doubled: with fewer it grows
 _STEPS = 50
 _LONGEST_STEP = 2.0  # a first Newton step on certain witnesses would otherwise overshoot
 
@@ -43,7 +44,9 @@ def appoint(said: np.ndarray, labels: np.ndarray, nearness: float = 0.0, first: 
     inputs = np.column_stack([np.ones(len(said)), said @ start, said])
     centre = np.concatenate(([0.0, 1.0], np.zeros(said.shape[1])))
     pulls = _between(_PULL_OFFSET, nearness), _between(_PULL_SCALE, nearness)
-    theta = _fit(inputs, labels, centre, np.concatenate((pulls, np.full(said.shape[1], _PULL_WEIGHT))))
+    rarer = max(1, min(int((labels == 1).sum()), int((labels == 0).sum())))
+    held = _PULL_WEIGHT * (1 + nearness * _FEW / rarer)
+    theta = _fit(inputs, labels, centre, np.concatenate((pulls, np.full(said.shape[1], held))))
     return Jury(float(theta[0]), theta[1] * start + theta[2:])
 
 

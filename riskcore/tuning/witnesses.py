@@ -24,7 +24,7 @@ from riskcore.matchers.base import Matcher, ShouldStop
 from riskcore.risk import RiskModel
 from riskcore.risk.ranking import fit_risk_model
 from riskcore.tuning.evidence import Evidence, Part
-from riskcore.tuning.forest import forest_proba, with_flags
+from riskcore.tuning.forest import forest_proba, train_forest, with_flags
 from riskcore.tuning.supervised import teach_labels
 from riskcore.tuning.tradition import rate_at
 
@@ -69,7 +69,7 @@ def hear(evidence: Evidence, known: Question, questions: Sequence[Question], con
     both = np.concatenate([source.labels, labels])
     balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
     forests = [
-        _forest(metrics, both, None, config),
+        train_forest(metrics, both, config.seed),  # what it is compared with: near the source, where it is heard first
         _forest(metrics, both, balance, config),
         _forest(known.part.metrics.values, labels, None, config),
     ]

@@ -70,7 +70,7 @@ def test_the_penalised_loss_is_at_its_minimum(nearness: float) -> None:
     labels = (rng.random(200) < 0.3).astype(np.int8)
     words = said(rng, labels, [1.0, 0.5])
     jury = appoint(words, labels, nearness)
-    trust = np.array([0.5 + 0.4 * nearness, 0.5 - 0.4 * nearness])
+    trust = np.array([0.5 + 0.475 * nearness, 0.5 - 0.475 * nearness])
     losses = np.logaddexp(0, np.where(labels[:, None] == 1, -words, words)).sum(axis=0)
     share = trust * np.exp(-(0.05 + 0.35 * nearness) * (losses - losses.min()))
     start = share / share.sum()
@@ -79,7 +79,8 @@ def test_the_penalised_loss_is_at_its_minimum(nearness: float) -> None:
         offset, scale, aside = theta[0], theta[1], theta[2:]
         z = offset + words @ (scale * start + aside)
         fit = np.logaddexp(0, np.where(labels == 1, -z, z)).sum()
-        pulls = (0.3 + 29.7 * nearness) * offset**2 + (5 + 50 * nearness) * (scale - 1) ** 2 + 100 * (aside**2).sum()
+        pulls = (0.3 + 29.7 * nearness) * offset**2 + (5 + 50 * nearness) * (scale - 1) ** 2
+        pulls += 100 * (1 + nearness * 50 / labels.sum()) * (aside**2).sum()
         return float(fit + pulls / 2)
 
     best = minimize(loss, np.array([0.0, 1.0, 0.0, 0.0]), tol=1e-12).x
@@ -129,4 +130,5 @@ def test_near_its_source_a_matcher_is_not_left_by_luck() -> None:
     assert best_iteration(rows(1.0, 1, 1, 0)) == 0
     assert best_iteration(rows(1.0, 3, 2, 1, 1)) == 2
     assert best_iteration(rows(1.0, 3, 4, 5)) == 0
+    assert best_iteration(rows(1.0, 20, 21, 19)) == 2  # a bad matcher has little to lose
     assert best_iteration(rows(0.0, 1, 1, 0)) == 2  # far from it, one pair is better than nothing to go by
