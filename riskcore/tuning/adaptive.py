@@ -86,10 +86,10 @@ def adapt(
 
 
 def best_iteration(rows: Sequence[Record]) -> int:
-    """Highest validation F1, the earliest of equals. A good matcher near its source has more to lose than to win: there
-    others must make fewer mistakes by more than luck, and one of fifty validation pairs is no reason to leave it. Without
-    validation pairs, the last before the match rate fell under half or rose over twice what it was: pulled that far by
-    rules alone, a matcher is collapsing."""
+    """Highest validation F1, the earliest of equals. A good matcher near its source has more to lose than to win:
+    others must make fewer mistakes there by more than luck, one of fifty validation pairs being no reason to leave it.
+    Without validation pairs, the last before the match rate fell under half or rose over twice what it was: pulled
+    that far by rules alone, a matcher is collapsing."""
     scored = [row for row in rows if row["validation_f1"] is not None]
     if scored:
         start = scored[0]
