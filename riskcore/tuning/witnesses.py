@@ -32,6 +32,7 @@ NAMES = ("rules", "forest", "balanced forest", "target forest", "linear model")
 TAUGHT = "taught matcher"  # one more where the matcher can learn
 _CERTAIN = 1e-3  # no witness is believed beyond this
 _LINEAR_STRENGTH = 0.1  # scikit-learn's C: metrics say much the same, and a weak fit carries over better
+_FIRST = 3  # times the trees, for the forest that is heard first near the source: as fine as the rival, and the same
 _WILD = 5.0  # standard deviations beyond which a metric says no more
 
 
@@ -69,7 +70,7 @@ def hear(evidence: Evidence, known: Question, questions: Sequence[Question], con
     both = np.concatenate([source.labels, labels])
     balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
     forests = [
-        train_forest(metrics, both, config.seed),  # what it is compared with: near the source, where it is heard first
+        train_forest(metrics, both, config.seed, _FIRST * config.adapt.witness_trees),
         _forest(metrics, both, balance, config),
         _forest(known.part.metrics.values, labels, None, config),
     ]

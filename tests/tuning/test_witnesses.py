@@ -12,13 +12,14 @@ import pytest
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
-from riskcore.config import MatcherConfig, RunConfig
+from riskcore.config import AdaptConfig, MatcherConfig, RunConfig
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.matchers import create
-from riskcore.tuning import beyond, hearing
+from riskcore.tuning import beyond, hearing, witnesses
 from riskcore.tuning.evidence import gather
 from riskcore.tuning.experiment import methods_of, run_experiment
+from riskcore.tuning.forest import TREES
 from riskcore.tuning.nearness import nearness
 from riskcore.tuning.witnesses import NAMES, Question, hear_taught
 
@@ -110,6 +111,10 @@ def test_one_source_is_near_itself_and_far_from_another() -> None:
     shifted = there + 2.0
     assert nearness(here.astype(np.float32), shifted.astype(np.float32), 0) < 0.2
     assert nearness(here[:3].astype(np.float32), there.astype(np.float32), 0) == 0.0
+
+
+def test_the_forest_heard_first_is_the_rival() -> None:
+    assert witnesses._FIRST * AdaptConfig().witness_trees == TREES
 
 
 def test_foreign_scores_go_through_a_default_run(
