@@ -58,9 +58,9 @@ def _wanted(field: dataclasses.Field[Any], value: Any) -> str | None:
     kind, optional = str(field.type).removesuffix(" | None"), str(field.type).endswith(" | None")
     if isinstance(field.default, Config):
         return None if isinstance(value, type(field.default)) else "a group of settings"
-    if value is None:
-        return None if optional else f"{_KINDS[kind][0]}"
     words, types = _KINDS[kind]
+    if value is None:
+        return None if optional else words
     is_one = isinstance(value, types) and (kind == "bool" or not isinstance(value, bool))
     if kind.startswith("tuple"):
         is_one = is_one and all(isinstance(one, str) for one in value)

@@ -60,12 +60,10 @@ def _options(bench: str, workload: str, documents: Documents) -> list[str]:
 
 def _point(bench: str, document: dict[str, Any]) -> tuple[Any, ...]:
     """Where a document lies: validation size, training fraction (None if only the split was named), split, matcher."""
-    kind = document["matcher"].removesuffix(" wide")
-    if bench == SHIFT or document["split"] is None:
-        return (document["validation_size"] if bench == VALIDATION_SIZE else None, None, None, kind)
-    by_split = bench == SAME_SOURCE and document["variant"] == document["split"]
-    fraction = None if by_split else document["train_fraction"]
-    return (document["validation_size"] if bench == VALIDATION_SIZE else None, fraction, document["split"], kind)
+    kind, split = document["matcher"].removesuffix(" wide"), None if bench == SHIFT else document["split"]
+    size = document["validation_size"] if bench == VALIDATION_SIZE else None
+    only_split = split is None or (bench == SAME_SOURCE and document["variant"] == split)
+    return (size, None if only_split else document["train_fraction"], split, kind)
 
 
 def _map(document: dict[str, Any]) -> tuple[str, ...]:

@@ -63,7 +63,9 @@ def adapt(
     evidence = evidence if config.adapt.hear_rules else _without_rules(evidence)
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
-    near = nearness(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
+    near = 0.0  # without folds, the paper's selection
+    if config.adapt.folds:
+        near = nearness(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
     for iteration in range(len(rounds.rows), last + 1):
         started = time.perf_counter()
         aims = _aims(evidence, rounds.arrays, config) if iteration else {}
@@ -75,8 +77,7 @@ def adapt(
         fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
-        row["nearness"] = near if config.adapt.folds else 0.0  # without folds, the paper's selection
-        row["seconds"] = time.perf_counter() - started
+        row |= {"nearness": near, "seconds": time.perf_counter() - started}
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
         rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **aims}, best_iteration)
         notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))

@@ -43,8 +43,8 @@ def run_experiment(
     """Run every method of the config on the workload, going on from `checkpoints` where a killed run left them.
 
     `unseen` are target pairs that no method learns from; each method scores them at the end, unless the matcher is
-    a file of scores, which need not have any for them. `trained` are the
-    weights of a traditionally trained matcher, for whoever has them already: then it is not trained again.
+    a file of scores, which need not have any for them. `trained` are the weights of a traditionally trained matcher,
+    for whoever has them already: then it is not trained again.
     """
     run = _Run(workload, config, listeners, checkpoints, should_stop)
     run.trained = trained or {}

@@ -112,29 +112,31 @@ class KilledError(Exception):
     """Stands for a kill."""
 
 
+def work_until(cell: Cell, out: Path, step: str | None) -> list[str]:
+    """The steps of working the cell out, killed at one of them."""
+    steps: list[str] = []
+
+    def tell(record: dict[str, Any]) -> None:
+        steps.append(record.get("step", ""))
+        if steps[-1] == step:
+            raise KilledError
+
+    work_out(cell, out, tell)
+    return steps
+
+
 def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -> None:
     cell = dataclasses.replace(cell, ablations=("no rules",))
 
-    def work_until(step: str | None) -> list[str]:
-        steps: list[str] = []
-
-        def tell(record: dict[str, Any]) -> None:
-            steps.append(record.get("step", ""))
-            if steps[-1] == step:
-                raise KilledError
-
-        work_out(cell, tmp_path, tell)
-        return steps
-
     with pytest.raises(KilledError):
-        work_until("forest")
+        work_until(cell, tmp_path, "forest")
     with pytest.raises(KilledError):
-        work_until("risk (no rules)")
+        work_until(cell, tmp_path, "risk (no rules)")
     assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no rules")]
     todo = ToDo.of([cell], tmp_path, keep=False)
     assert todo.cells == [cell]  # the whole of it, to find its checkpoints
     assert todo.known == {}
-    steps = work_until(None)
+    steps = work_until(cell, tmp_path, None)
     assert not [step for step in steps if step.startswith(("tradition epoch", "risk iteration", "forest"))]
     document = read_document(cell, tmp_path)
     assert document is not None
@@ -161,22 +163,12 @@ def test_ablations_that_were_added_go_on_from_their_checkpoint(cell: Cell, tmp_p
     work_out(cell, tmp_path, told_nothing)
     cell = dataclasses.replace(cell, ablations=("no rules", "no VaR", "no re-fit"))
 
-    def work_until(step: str | None) -> list[str]:
-        steps: list[str] = []
-
-        def tell(record: dict[str, Any]) -> None:
-            steps.append(record.get("step", ""))
-            if steps[-1] == step:
-                raise KilledError
-
-        (todo,) = ToDo.of([cell], tmp_path, keep=False).cells
-        work_out(todo, tmp_path, tell)
-        return steps
-
+    (todo,) = ToDo.of([cell], tmp_path, keep=False).cells
     with pytest.raises(KilledError):
-        work_until("risk (no VaR) iteration 1 of 1")
+        work_until(todo, tmp_path, "risk (no VaR) iteration 1 of 1")
     assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no VaR"), ("risk", "no re-fit")]
-    steps = work_until(None)
+    (todo,) = ToDo.of([cell], tmp_path, keep=False).cells
+    steps = work_until(todo, tmp_path, None)
     assert not [step for step in steps if step.startswith(("tradition epoch", "risk (no rules) iteration"))]
     document = read_document(cell, tmp_path)
     assert document is not None
