@@ -154,7 +154,7 @@ def _bars(long: pd.DataFrame, order: list[str], colours: list[str], title: str) 
     return _finished(
         chart.encode(
             x=_iterations("iteration"),
-            y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5)),
+            y=alt.Y("value:Q", title=title, axis=alt.Axis(tickCount=5, tickMinStep=1, format="d")),
             color=_legend("series", order, colours, "square"),
             tooltip=["iteration:Q", "series:N", alt.Tooltip("value:Q", format=",.0f")],
         )
@@ -181,7 +181,7 @@ def _scale(order: list[str], colours: list[str]) -> alt.Scale:
 
 
 def _percent_axis() -> alt.Axis:
-    return alt.Axis(format=".0%", tickCount=5)
+    return alt.Axis(format=".4~p", tickCount=5)
 
 
 def _finished(chart: Any, height: int = HEIGHT) -> alt.Chart:
