@@ -5,8 +5,8 @@
         fit the risk model on the validation pairs: which predictions of this matcher are wrong?
         score the target pairs: VaR+ if labelled match, VaR- if labelled unmatch;
         one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
-    keep the iteration with the best validation F1, the starting model included; a good one near its source stays
-    unless more than luck speaks for another.
+    keep the iteration with the best validation F1, the starting model included; a good one near its source, with
+    few validation pairs to judge it by, stays unless more than luck speaks for another.
 
 The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the
 other folds: fine-tuning on the target alone teaches the matcher the target pairs themselves, and a selection on
@@ -63,9 +63,7 @@ def adapt(
     evidence = evidence if config.adapt.hear_rules else _without_rules(evidence)
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
-    near = 0.0  # without folds, the paper's selection
-    if config.adapt.folds:
-        near = nearness(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
+    at_home = _at_home(evidence, config)
     for iteration in range(len(rounds.rows), last + 1):
         started = time.perf_counter()
         aims = _aims(evidence, rounds.arrays, config) if iteration else {}
@@ -77,7 +75,7 @@ def adapt(
         fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
-        row |= {"nearness": near, "seconds": time.perf_counter() - started}
+        row |= {"at_home": at_home, "seconds": time.perf_counter() - started}
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
         rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **aims}, best_iteration)
         notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
@@ -87,20 +85,29 @@ def adapt(
 
 
 def best_iteration(rows: Sequence[Record]) -> int:
-    """Highest validation F1, the earliest of equals. A good matcher near its source has more to lose than to win:
+    """Highest validation F1, the earliest of equals. A good matcher that is at home has more to lose than to win:
     others must make fewer mistakes there by more than luck, one of fifty validation pairs being no reason to leave it.
     Without validation pairs, the last before the match rate fell under half or rose over twice what it was: pulled
     that far by rules alone, a matcher is collapsing."""
     scored = [row for row in rows if row["validation_f1"] is not None]
     if scored:
         start = scored[0]
-        if start.get("nearness", 0.0) >= _NEAR and start["validation_f1"] >= _GOOD:
+        if start.get("at_home") and start["validation_f1"] >= _GOOD:
             fewer = start["validation_mistakes"] - _LUCK
             scored = [start, *(row for row in scored if row["validation_mistakes"] < fewer)]
         return int(max(scored, key=lambda row: (row["validation_f1"], -row["iteration"]))["iteration"])
     start = rows[0]["match_rate"]
     steady = takewhile(lambda row: start / 2 <= row["match_rate"] <= start * 2, rows)
     return int(list(steady)[-1]["iteration"])
+
+
+def _at_home(evidence: Evidence, config: RunConfig) -> bool:
+    """Whether the matcher is near its source and learned from more pairs than there are to judge it by. Where the
+    validation pairs outnumber those it learned from, they are the better judge. Without folds, the paper's selection.
+    """
+    if not config.adapt.folds or len(evidence.source) <= len(evidence.validation):
+        return False
+    return nearness(evidence.source.metrics.values, evidence.target.metrics.values, config.seed) >= _NEAR
 
 
 def _aims(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays:

@@ -8,10 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
-from riskcore.tuning.adaptive import best_iteration
 from riskcore.tuning.folds import folds_of
 from riskcore.tuning.jury import appoint
-from riskcore.tuning.listeners import Record
 
 
 @settings(max_examples=60, deadline=None)
@@ -104,31 +102,3 @@ def test_verdicts_stay_finite_when_witnesses_are_certain() -> None:
     verdicts = appoint(words, labels).verdict(words)
     assert np.isfinite(verdicts).all()
     assert ((verdicts >= 0.5) == labels).all()
-
-
-def test_the_earliest_best_iteration_is_kept() -> None:
-    rows = [{"iteration": n, "validation_f1": f1} for n, f1 in enumerate([0.5, 0.7, 0.7, 0.6])]
-    assert best_iteration(rows) == 1
-
-
-def test_without_validation_a_collapse_is_stopped() -> None:
-    def rows(*rates: float) -> list[dict]:
-        return [{"iteration": n, "validation_f1": None, "match_rate": rate} for n, rate in enumerate(rates)]
-
-    assert best_iteration(rows(0.2, 0.22, 0.25, 0.3)) == 3
-    assert best_iteration(rows(0.2, 0.15, 0.09, 0.2)) == 1
-    assert best_iteration(rows(0.0, 0.1)) == 0
-
-
-def test_near_its_source_a_matcher_is_not_left_by_luck() -> None:
-    def rows(nearness: float, *mistakes: int) -> list[Record]:
-        return [
-            {"iteration": at, "validation_f1": 1 - some / 50, "validation_mistakes": some, "nearness": nearness}
-            for at, some in enumerate(mistakes)
-        ]
-
-    assert best_iteration(rows(1.0, 1, 1, 0)) == 0
-    assert best_iteration(rows(1.0, 3, 2, 1, 1)) == 2
-    assert best_iteration(rows(1.0, 3, 4, 5)) == 0
-    assert best_iteration(rows(1.0, 20, 21, 19)) == 2  # a bad matcher has little to lose
-    assert best_iteration(rows(0.0, 1, 1, 0)) == 2  # far from it, one pair is better than nothing to go by
