@@ -25,7 +25,7 @@ def parse_ratio(text: str) -> tuple[float, float, float]:
 
 
 def ratio_split(labels: np.ndarray, ratio: tuple[float, float, float], seed: int) -> list[np.ndarray]:
-    """Rows of the three parts: shuffled, with each label (unknown is one too) in every part by the ratio.
+    """Rows of the three parts: shuffled, with each label in every part by the ratio.
 
     Rows come back in their original order; every part has at least one, or the split is refused.
     """
@@ -41,7 +41,9 @@ def ratio_split(labels: np.ndarray, ratio: tuple[float, float, float], seed: int
     for name, rows in zip(("training", "validation", "test"), split, strict=True):
         if not len(rows):
             shape = ":".join(f"{part:g}" for part in ratio)
-            raise ConfigError(f"Splitting {len(labels):,} pairs {shape} leaves no {name} pair. Use more pairs.")
+            raise ConfigError(
+                f"Splitting {len(labels):,} labelled pairs {shape} leaves no {name} pair. Use more pairs."
+            )
     return split
 
 

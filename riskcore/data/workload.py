@@ -2,13 +2,14 @@
 target's pairs without (Dt).
 
 The target's labels, where there are any, live in `TargetTruth` and never in a `Workload`: code that is handed
-one cannot see them, and shuffling them changes nothing in it, its fingerprint included.
+one cannot see them, and shuffling them changes nothing in it, its fingerprint included. (A ratio split is where they
+are looked at, as benchmarks do: each part gets its share of either class.)
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -18,6 +19,7 @@ from riskcore.data.dataset import DataSet
 from riskcore.data.fingerprint import Fingerprint
 from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
 from riskcore.data.mapping import restricted, shared_attributes
+from riskcore.data.overlap import is_among
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.problems import shown
 from riskcore.data.schema import Attribute, infer_types
@@ -71,15 +73,19 @@ def build_workload(
 
     Without a target the three parts are the data set's own, or with a `split` such as '2:2:6' all its pairs
     pooled, shuffled and stratified. With a target, Ds is all of the source, Dv and Dt are the target's valid and
-    test, and a `split` is the target's. `attribute_map` gives source names their target names; `types` overrides
-    the types inferred from the source.
+    test, and a `split` is the target's; pairs of the source that the target has too, seen where they have the same
+    attributes, are left out, since their labels would tell the target's. `attribute_map` gives source names their
+    target names; `types` overrides the types inferred from the source.
     """
     names, notices = shared_attributes(source, target, attribute_map or {})
+    whole_records = not notices  # where attributes are dropped, different records can look the same
     ours = restricted(source, {name: name for name in names})
     theirs = ours if target is None else restricted(target, {theirs: name for name, theirs in names.items()})
     first, valid, test = _thirds(theirs, split, seed)
-    unseen = _labelled(first, "unseen", []) if target is not None else None
+    unseen = _labelled(first, "unseen", notices) if target is not None else None
     train = _labelled(first if target is None else _pooled(ours), "training", notices)
+    if target is not None and whole_records:
+        train = _apart(train, (first, valid, test), notices)
     valid = _labelled(valid, "validation", notices)
     _require(train, valid, test, validation_size)
     train = train.take(fraction_sample(train.labels, train_fraction, seed))
@@ -91,10 +97,15 @@ def build_workload(
 
 
 def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs, LabelledPairs, LabelledPairs]:
-    """The data set's train, valid and test: its own, or all pairs pooled and split by the ratio."""
+    """The data set's train, valid and test: its own, or all pairs pooled and split by the ratio.
+
+    Pairs without a label cannot teach or judge anything: all of them are to be adapted to.
+    """
     pool = _pooled(data)
     if split is not None:
-        first, second, third = ratio_split(pool.labels, parse_ratio(split), seed)
+        known = np.flatnonzero(pool.labels != UNKNOWN)
+        first, second, third = (known[rows] for rows in ratio_split(pool.labels[known], parse_ratio(split), seed))
+        third = np.sort(np.concatenate([third, np.flatnonzero(pool.labels == UNKNOWN)]))
         return pool.take(first), pool.take(second), pool.take(third)
     if UNSPLIT in data.splits:
         raise ConfigError(f"{shown(data.name)} has no split column. Add one, or give a ratio such as 2:2:6.")
@@ -118,6 +129,19 @@ def _labelled(pairs: LabelledPairs, part: str, notices: list[str]) -> LabelledPa
     if not known.all():
         notices.append(f"{int((~known).sum()):,} {part} pairs have no label and are left out.")
     return pairs.take(known)
+
+
+def _apart(train: LabelledPairs, target: Sequence[Pairs], notices: list[str]) -> LabelledPairs:
+    """The training pairs that are not also pairs of the target."""
+    shared = is_among(train, target)
+    if len(train) and shared.all():
+        raise ConfigError(
+            "Every labelled pair of the source is also a pair of the target. "
+            "Leave the target out to train and adapt within one data set."
+        )
+    if shared.any():
+        notices.append(f"{int(shared.sum()):,} training pairs are also pairs of the target and are left out.")
+    return train.take(~shared)
 
 
 def _require(train: Pairs, valid: Pairs, test: Pairs, validation_size: int | None) -> None:

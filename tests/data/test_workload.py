@@ -12,8 +12,9 @@ from riskcore.errors import ConfigError, DataFormatError
 from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, pairs_of, write_file, write_folder
 
 
-def renamed(rows, *names):
-    return [["id", *names], *rows[1:]]
+def other(rows, *names):
+    """The table under other names, with other records."""
+    return [["id", *names], *([identity, f"other {title}", year] for identity, title, year in rows[1:])]
 
 
 @pytest.fixture
@@ -23,7 +24,7 @@ def source(tmp_path):
 
 @pytest.fixture
 def target(tmp_path):
-    tables = {"tableA": renamed(TABLE_A, "name", "year"), "tableB": renamed(TABLE_B, "name", "year")}
+    tables = {"tableA": other(TABLE_A, "name", "year"), "tableB": other(TABLE_B, "name", "year")}
     return open_data(write_folder(tmp_path / "target", tables))
 
 
@@ -56,7 +57,7 @@ def test_with_a_target_all_of_the_source_is_trained_on(source, target):
     assert truth.unseen is not None
     assert len(truth.unseen) == 6
     assert workload.target.left.attributes == workload.source.left.attributes == ("title", "year")
-    assert workload.target.record(0)[0]["title"] == "left title 8"
+    assert workload.target.record(0)[0]["title"] == "other left title 8"
     assert workload.notices == ()
 
 
@@ -79,10 +80,10 @@ def test_attributes_without_counterpart_are_dropped_with_a_notice(source, target
 
 
 def test_nothing_shared_is_an_error(source, tmp_path):
-    tables = {"tableA": renamed(TABLE_A, "x", "y"), "tableB": renamed(TABLE_B, "x", "y")}
-    other = open_data(write_folder(tmp_path / "other", tables))
+    tables = {"tableA": other(TABLE_A, "x", "y"), "tableB": other(TABLE_B, "x", "y")}
+    target = open_data(write_folder(tmp_path / "other", tables))
     with pytest.raises(DataFormatError, match="share no attribute"):
-        build_workload(source, other)
+        build_workload(source, target)
 
 
 @pytest.mark.parametrize(
@@ -176,6 +177,43 @@ def test_a_source_with_an_unlabelled_part_leaves_it_out_and_says_so(tmp_path, ta
     assert len(workload.source) == 8
     assert "4 training pairs have no label" in workload.notices[0]
     assert set(workload.source.labels.tolist()) == {0, 1}
+
+
+def test_a_target_that_is_the_source_is_refused(tmp_path, source):
+    copy = open_data(write_folder(tmp_path / "copy"))
+    for target in (source, copy):
+        with pytest.raises(ConfigError, match="Leave the target out"):
+            build_workload(source, target)
+
+
+@pytest.mark.parametrize("swapped", [False, True])
+def test_source_pairs_that_the_target_has_too_are_left_out(tmp_path, source, swapped):
+    (left, right), spare = (TABLE_A, TABLE_B), ["x", "another", "2000"]
+    tables = [left[0], spare, *left[7:10]], [right[0], spare, *right[7:10]]  # pairs 6, 7 and 8 of the source
+    if swapped:
+        tables = tables[1], tables[0]
+    prefix = "ba" if swapped else "ab"
+    pairs = {"train": "x", "valid": "6", "test": "78"}
+    files = {
+        part: [
+            PAIR_HEADER,
+            *([f"{prefix[0]}{n}", f"{prefix[1]}{n}", "1"] if n != "x" else ["x", "x", "0"] for n in rows),
+        ]
+        for part, rows in pairs.items()
+    }
+    target = open_data(write_folder(tmp_path / "t", {"tableA": tables[0], "tableB": tables[1], **files}))
+    workload, _ = build_workload(source, target)
+    assert workload.source.ids.tolist() == [f"a{n}:b{n}" for n in range(12) if n not in (6, 7, 8)]
+    assert workload.notices == ("3 training pairs are also pairs of the target and are left out.",)
+
+
+def test_a_ratio_split_adapts_to_every_unlabelled_pair(tmp_path):
+    rows = [["left_a", "right_a", "label"], *([f"x{n}", f"y{n}", str(n % 2) if n < 20 else ""] for n in range(50))]
+    write_file(tmp_path / "pairs.csv", rows)
+    workload, truth = build_workload(open_data(tmp_path / "pairs.csv"), split="2:2:6")
+    assert [len(part) for part in (workload.source, workload.validation, workload.target)] == [4, 4, 42]
+    assert (truth.labels == UNKNOWN).sum() == 30
+    assert workload.notices == ()
 
 
 def test_a_file_of_pairs_without_splits_needs_a_ratio(tmp_path):
