@@ -104,7 +104,7 @@ class NeuralMatcher(Matcher):
         network.train()
         with _seeded(seed):
             work = self._work([part.examples for part in parts], training=True)
-            for rows in _shuffled_batches(work.lengths, batch_size or self._batch_size(len(match)), order):
+            for rows in _shuffled_batches(work.lengths, batch_size or self.batch_size_for(len(match)), order):
                 if should_stop():
                     raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
                 loss = weighted_loss(work.logits(rows), match[rows], unmatch[rows])
@@ -167,7 +167,7 @@ class NeuralMatcher(Matcher):
     def _dropout(self) -> float:
         return self.dropout if self.config.dropout is None else self.config.dropout
 
-    def _batch_size(self, pairs: int) -> int:
+    def batch_size_for(self, pairs: int) -> int:
         """Large batches are faster, but a pass over few pairs must still be some fifty steps."""
         return max(min(self.batch_size, pairs // 50), 16)
 

@@ -63,7 +63,7 @@ def adapt(
     evidence = evidence if config.adapt.hear_rules else _without_rules(evidence)
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
-    at_home = _at_home(evidence, config)
+    home = at_home(evidence, config)
     for iteration in range(len(rounds.rows), last + 1):
         started = time.perf_counter()
         aims = _aims(evidence, rounds.arrays, config) if iteration else {}
@@ -75,7 +75,7 @@ def adapt(
         fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
-        row |= {"at_home": at_home, "seconds": time.perf_counter() - started}
+        row |= {"at_home": home, "seconds": time.perf_counter() - started}
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
         rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **aims}, best_iteration)
         notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
@@ -87,8 +87,8 @@ def adapt(
 def best_iteration(rows: Sequence[Record]) -> int:
     """Highest validation F1, the earliest of equals. A good matcher that is at home has more to lose than to win:
     others must make fewer mistakes there by more than luck, one of fifty validation pairs being no reason to leave it.
-    Without validation pairs, the last before the match rate fell under half or rose over twice what it was: pulled
-    that far by rules alone, a matcher is collapsing."""
+    Without validation pairs of both classes, the last before the match rate fell under half or rose over twice what
+    it was: pulled that far by rules alone, a matcher is collapsing."""
     scored = [row for row in rows if row["validation_f1"] is not None]
     if scored:
         start = scored[0]
@@ -101,7 +101,7 @@ def best_iteration(rows: Sequence[Record]) -> int:
     return int(list(steady)[-1]["iteration"])
 
 
-def _at_home(evidence: Evidence, config: RunConfig) -> bool:
+def at_home(evidence: Evidence, config: RunConfig) -> bool:
     """Whether the matcher is near its source and learned from more pairs than there are to judge it by. Where the
     validation pairs outnumber those it learned from, they are the better judge. Without folds, the paper's selection.
     """
@@ -159,11 +159,11 @@ def _row(
     iteration: int, scores: RiskScores, fit: FitResult, evidence: Evidence, validated: np.ndarray, before: np.ndarray
 ) -> Record:
     """What one iteration did, told without the target's labels."""
-    known = len(validated) > 0
+    labels = evidence.validation.labels
     return {
         "iteration": iteration,
-        "validation_f1": validation_scores(evidence.validation.labels, validated)[0] if known else None,
-        "validation_mistakes": int(((validated >= 0.5) != evidence.validation.labels).sum()) if known else None,
+        "validation_f1": validation_scores(labels, validated)[0],
+        "validation_mistakes": int(((validated >= 0.5) != labels).sum()),
         "flips": int((scores.label != before).sum()),
         "match_rate": float(scores.label.mean()),
         "mean_risk": float(scores.risk.mean()),

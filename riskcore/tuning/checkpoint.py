@@ -24,7 +24,7 @@ from riskcore.errors import CheckpointError
 if TYPE_CHECKING:
     from riskcore.matchers.base import Arrays
 
-VERSION = 1
+VERSION = 2  # to be raised whenever what is kept, or what it means to those who read it, changes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class Checkpoint:
             raise CheckpointError(f"{self.path} cannot be read: {error}. Delete it to start over.") from error
         if head["version"] != VERSION or head["made_from"] != made_from:
             raise CheckpointError(
-                f"{self.path} belongs to a training with other data, settings or seed. "
+                f"{self.path} belongs to a training with other data, settings or seed, or by another version. "
                 "Delete it to start over, or go back to what it was made with."
             )
         return Progress({group: _group(arrays, group) for group in head["groups"]}, head["facts"])

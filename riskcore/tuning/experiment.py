@@ -183,7 +183,7 @@ class _Run:
     def _answer(self, method: str, matcher: Matcher, labels: tuple[str, ...], facts: dict[str, Any]) -> MethodResult:
         evidence = self.evidence
         validated = matcher.predict_proba(evidence.validation.examples)
-        f1 = validation_scores(evidence.validation.labels, validated)[0] if len(validated) else None
+        f1, _ = validation_scores(evidence.validation.labels, validated)
         unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
         answers = matcher.predict_proba(evidence.target.examples)
         return MethodResult(method, answers, unseen, labels, {**facts, "validation_f1": f1})

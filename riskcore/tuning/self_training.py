@@ -3,7 +3,7 @@
 What one would try without risk analysis, and so the measure of what risk adds: as many passes as adaptive training
 makes, at the same rate, with the same selection. A pair whose probability is at least `confident`, or at most its
 mirror image, counts as labelled so; the others are left out of the pass. The validation pairs join in without their
-labels, as they do in adaptive training. No label of the target is at hand here.
+labels if they do in adaptive training. No label of the target is at hand here.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
-from riskcore.tuning.adaptive import Adapted, best_iteration
+from riskcore.tuning.adaptive import Adapted, at_home, best_iteration
 from riskcore.tuning.checkpoint import Checkpoint
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.listeners import Listener, Record, notify
@@ -32,7 +32,7 @@ def train_on_own_labels(
 ) -> Adapted:
     """Self-train from the matcher as it is; leave it at its best iteration."""
     rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
-    last = config.adapt.iterations if matcher.trainable else 0
+    last, home = config.adapt.iterations if matcher.trainable else 0, at_home(evidence, config)
     for iteration in range(len(rounds.rows), last + 1):
         if iteration:
             _one_pass(matcher, evidence, rounds.arrays, config, iteration, should_stop)
@@ -40,7 +40,8 @@ def train_on_own_labels(
             "target": matcher.predict_proba(evidence.target.examples),
             "validation": matcher.predict_proba(evidence.validation.examples),
         }
-        rounds.advance(matcher, _row(iteration, answers, evidence, config), answers, best_iteration)
+        row = {**_row(iteration, answers, evidence, config), "at_home": home}
+        rounds.advance(matcher, row, answers, best_iteration)
         notify(listeners, "on_progress", {"phase": "self-training", "done": iteration, "total": last})
         rounds.save(matcher)
     matcher.restore(rounds.best)
@@ -57,10 +58,9 @@ def own_labels(part: Part, probability: np.ndarray, confident: float) -> TuningS
 def _one_pass(
     matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
 ) -> None:
-    sets = [
-        own_labels(evidence.target, last["target"], config.adapt.confident),
-        own_labels(evidence.validation, last["validation"], config.adapt.confident),
-    ]
+    sets = [own_labels(evidence.target, last["target"], config.adapt.confident)]
+    if config.adapt.folds:
+        sets.append(own_labels(evidence.validation, last["validation"], config.adapt.confident))
     if any(map(len, sets)):
         seed = epoch_seed(config.seed, 50_000 + iteration)
         matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
@@ -68,11 +68,11 @@ def _one_pass(
 
 def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig) -> Record:
     """What one iteration did, told without the target's labels."""
-    target, validated = answers["target"], answers["validation"]
-    known = len(validated) > 0
+    target, validated, labels = answers["target"], answers["validation"], evidence.validation.labels
     return {
         "iteration": iteration,
-        "validation_f1": validation_scores(evidence.validation.labels, validated)[0] if known else None,
+        "validation_f1": validation_scores(labels, validated)[0],
+        "validation_mistakes": int(((validated >= 0.5) != labels).sum()),
         "match_rate": float((target >= 0.5).mean()),
         "confident": float((np.maximum(target, 1 - target) >= config.adapt.confident).mean()),
     }

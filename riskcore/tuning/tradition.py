@@ -86,22 +86,27 @@ def epoch_seed(seed: int, epoch: int) -> int:
     return int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])
 
 
-def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[float, float]:
-    """F1 at 0.5, and the cross-entropy that decides between equals."""
+def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[float, float] | tuple[None, None]:
+    """F1 at 0.5, and the cross-entropy that decides between equals; nothing unless both classes are there.
+
+    Pairs of one class alone would choose the matcher that says that class most.
+    """
+    if len(np.unique(labels)) < 2:
+        return None, None
     p = np.clip(probabilities, 1e-7, 1 - 1e-7)
     loss = -np.mean(np.where(labels == 1, np.log(p), np.log1p(-p)))
     return float(f1_score(labels, probabilities >= 0.5, zero_division=0.0)), float(loss)
 
 
 def _validate(matcher: Matcher, validation: Examples | None) -> dict[str, float | None]:
-    if validation is None or not len(validation):
-        return {"validation_f1": None, "validation_loss": None}
-    f1, loss = validation_scores(validation.labels, matcher.predict_proba(validation))
+    f1, loss = None, None
+    if validation is not None:
+        f1, loss = validation_scores(validation.labels, matcher.predict_proba(validation))
     return {"validation_f1": f1, "validation_loss": loss}
 
 
 def _best_epoch(rows: Sequence[Record]) -> int:
-    """Highest validation F1, then lowest validation loss, then earliest; without validation the last."""
+    """Highest validation F1, then lowest validation loss, then earliest; the last where validation says nothing."""
     if not rows or rows[0]["validation_f1"] is None:
         return len(rows)
     return int(min(rows, key=lambda row: (-row["validation_f1"], row["validation_loss"], row["epoch"]))["epoch"])

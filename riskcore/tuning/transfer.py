@@ -18,14 +18,13 @@ from torch.nn import functional
 from riskcore.config import RunConfig
 from riskcore.errors import CancelledError, MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
-from riskcore.matchers.neural import WINDOW, NeuralMatcher, weighted_loss, within_memory
+from riskcore.matchers.neural import CLIP_NORM, WINDOW, NeuralMatcher, weighted_loss, within_memory
 from riskcore.tuning.evidence import Evidence
 from riskcore.tuning.listeners import Listener, notify
 from riskcore.tuning.tradition import epoch_seed, rate_at, validation_scores
 
 _STRENGTH = 0.1  # of the reversed gradient at the end of training
 _RISE = 10.0  # how fast it rises from nothing, as domain-adversarial training has it
-_SOURCE_SHARE = 64  # source pairs per batch, joined by as many of the target
 
 
 class _Reversal(torch.autograd.Function):
@@ -45,8 +44,8 @@ def train_transfer(
     config: RunConfig,
     listeners: Sequence[Listener] = (),
     should_stop: ShouldStop = never,
-) -> float | None:
-    """Train afresh on labelled source and unlabelled target; leave the best epoch by validation F1."""
+) -> None:
+    """Train afresh on labelled source and unlabelled target; leave the best epoch, chosen as tradition's is."""
     if not isinstance(matcher, NeuralMatcher):
         raise MatcherError(f"Transfer reverses gradients, and a {matcher.kind} matcher has none. Choose a neural one.")
     matcher.begin(evidence.source.examples, config.seed)
@@ -54,21 +53,22 @@ def train_transfer(
     network = matcher.network
     assert network is not None
     domain = _DomainClassifier(last_layer(network), config.seed)
-    best: tuple[float, Arrays] | None = None
+    size = config.tune.batch_size or matcher.batch_size_for(len(lesson))
+    kept: tuple[tuple[float, float], Arrays] | None = None
     for epoch in range(1, config.tune.epochs + 1):
         rate = rate_at(epoch, config.tune, matcher.rates.train)
         progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
         domain.strength = _STRENGTH * (2 / (1 + math.exp(-_RISE * progress)) - 1)
         seed = epoch_seed(config.seed, 30_000 + epoch)
-        _one_epoch(matcher, domain, lesson, evidence.target.examples, rate, seed, should_stop)
-        score = _validation_f1(matcher, evidence)
-        if best is None or score is None or score > best[0]:
-            best = (score or 0.0, matcher.snapshot())
+        _one_epoch(matcher, domain, lesson, evidence.target.examples, size, rate, seed, should_stop)
+        f1, loss = _validate(matcher, evidence)
+        merit = (f1, -loss) if f1 is not None and loss is not None else (0.0, 0.0)
+        if kept is None or f1 is None or merit > kept[0]:
+            kept = merit, matcher.snapshot()
         notify(listeners, "on_progress", {"phase": "transfer", "done": epoch, "total": config.tune.epochs})
     domain.remove()
-    if best is not None:
-        matcher.restore(best[1])
-    return _validation_f1(matcher, evidence)
+    if kept is not None:
+        matcher.restore(kept[1])
 
 
 def last_layer(network: nn.Module) -> nn.Linear:
@@ -107,6 +107,7 @@ def _one_epoch(
     domain: _DomainClassifier,
     lesson: TuningSet,
     target: Examples,
+    size: int,
     rate: float,
     seed: int,
     should_stop: ShouldStop,
@@ -118,7 +119,7 @@ def _one_epoch(
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         work = matcher._work([lesson.examples, target], training=True)
-        for rows, is_target in _mixed_batches(work.lengths, len(lesson), seed):
+        for rows, is_target in _mixed_batches(work.lengths, len(lesson), size, seed):
             if should_stop():
                 raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
             logits = work.logits(rows)
@@ -128,31 +129,29 @@ def _one_epoch(
             optimiser.zero_grad(set_to_none=True)
             domain.optimiser.zero_grad(set_to_none=True)
             loss.backward()
+            nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)
             optimiser.step()
             domain.optimiser.step()
 
 
-def _mixed_batches(lengths: np.ndarray, source: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Every source pair once, each batch with as many target pairs beside it, alike in length so that little is padded.
+def _mixed_batches(lengths: np.ndarray, source: int, size: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every source pair once, `size` to a batch with as many target pairs, alike in length so that little is padded.
 
     `lengths` are of all source pairs, then of all target pairs; a batch with too many words comes in parts.
     """
     rng = np.random.default_rng(seed)
     order, batches = rng.permutation(source), []
-    for start in range(0, source, _SOURCE_SHARE * WINDOW):
-        ours = order[start : start + _SOURCE_SHARE * WINDOW]
+    for start in range(0, source, size * WINDOW):
+        ours = order[start : start + size * WINDOW]
         theirs = source + rng.integers(0, len(lengths) - source, len(ours))
         ours, theirs = (side[np.argsort(lengths[side], kind="stable")] for side in (ours, theirs))
         both = np.column_stack([ours, theirs])
-        batches += [both[place : place + _SOURCE_SHARE] for place in range(0, len(both), _SOURCE_SHARE)]
+        batches += [both[place : place + size] for place in range(0, len(both), size)]
     for place in rng.permutation(len(batches)):
         both = batches[place]
         for part in within_memory(np.arange(len(both)), lengths[both].sum(axis=1)):
             yield both[part].T.ravel(), np.repeat([False, True], len(part))
 
 
-def _validation_f1(matcher: Matcher, evidence: Evidence) -> float | None:
-    if not len(evidence.validation):
-        return None
-    answers = matcher.predict_proba(evidence.validation.examples)
-    return validation_scores(evidence.validation.labels, answers)[0]
+def _validate(matcher: Matcher, evidence: Evidence) -> tuple[float, float] | tuple[None, None]:
+    return validation_scores(evidence.validation.labels, matcher.predict_proba(evidence.validation.examples))

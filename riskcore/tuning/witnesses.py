@@ -57,7 +57,8 @@ def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndar
     """The prior risk model with each rule's mean updated: the source counts as `worth` pairs, each pair here as one."""
     fires = np.asarray(fired.sum(axis=0), dtype=float)
     matches = np.asarray(fired.T.astype(float) @ labels.astype(float))
-    mean = (worth * evidence.prior.mean + matches) / (worth + fires)
+    prior, known = evidence.prior.mean, worth + fires
+    mean = np.divide(worth * prior + matches, known, out=prior.copy(), where=known > 0)
     return dataclasses.replace(evidence.prior, mean=np.clip(mean, 0, 1))
 
 

@@ -15,6 +15,7 @@ from riskcore.data import DataSet, TargetTruth, Workload, build_workload, find_s
 from riskcore.data.pairs import LabelledPairs
 from riskcore.errors import MatcherError
 from riskcore.matchers.neural import MAX_WORDS
+from riskcore.tuning.adaptive import best_iteration
 from riskcore.tuning.experiment import run_experiment
 from riskcore.tuning.listeners import Listener
 from riskcore.tuning.records import IterationScores, MethodResult
@@ -171,6 +172,28 @@ def test_few_or_no_validation_pairs(quick: RunConfig, size: int) -> None:
         np.testing.assert_array_equal(results["risk+"].probability, results["tradition"].probability)
 
 
+@pytest.mark.parametrize("label", [0, 1])
+def test_validation_pairs_of_one_class_choose_nothing(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, label: int
+) -> None:
+    """They would choose whatever says that class most: the last epoch and the match rate decide, as without any."""
+    workload = shifted[0]
+    one_class = dataclasses.replace(workload, validation=workload.validation.take(workload.validation.labels == label))
+    config = with_methods(quick, "risk", "risk+", "self-training")
+    results = run_experiment(one_class, config)
+    assert results["tradition"].record["best_epoch"] == quick.tune.epochs
+    assert results["risk"].record["best_iteration"] == best_iteration(
+        [{**row, "validation_f1": None} for row in results["risk"].record["rows"]]
+    )
+    assert {results[method].record["validation_f1"] for method in ("tradition", "risk", "self-training")} == {None}
+    assert "both classes" in results["risk+"].record["lacked"][0]
+
+
+def test_rules_may_be_worth_nothing_on_the_source(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
+    config = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, source_worth=0.0))
+    assert np.isfinite(run_experiment(shifted[0], with_methods(config, "risk+"))["risk+"].probability).all()
+
+
 def test_transfer_needs_a_neural_matcher(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
     with pytest.raises(MatcherError, match="toy"):
         run_experiment(shifted[0], with_methods(quick, "transfer"))
@@ -189,7 +212,7 @@ def test_transfer_runs_and_repeats(shifted: tuple[Workload, TargetTruth], quick:
 
 def test_transfer_mixes_both_sides_in_every_batch() -> None:
     lengths, source = np.random.default_rng(0).integers(1, 4000, 3000), 2000
-    batches = list(_mixed_batches(lengths, source, seed=3))
+    batches = list(_mixed_batches(lengths, source, 64, seed=3))
     ours = np.concatenate([rows[~is_target] for rows, is_target in batches])
     theirs = np.concatenate([rows[is_target] for rows, is_target in batches])
     assert sorted(ours) == list(range(source))

@@ -189,10 +189,16 @@ def test_no_epochs_leaves_the_fresh_matcher() -> None:
     assert np.isfinite(matcher.predict_proba(examples(5))).all()
 
 
+@pytest.mark.parametrize("labels", [[], [0, 0, 0], [1, 1, 1]])
+def test_validation_pairs_of_one_class_say_nothing(labels: list[int]) -> None:
+    said = np.linspace(0.2, 0.9, len(labels))
+    assert validation_scores(np.array(labels, dtype=np.int8), said) == (None, None)
+
+
 def test_one_class_only_trains_all_the_same() -> None:
     train = examples(10)
     strangers = train.take(train.labels == 0)
     matcher = build("attention")
     history = matcher.fit(strangers, strangers, tune=TuneConfig(epochs=2))
-    assert [row["validation_f1"] for row in history.rows] == [0.0, 0.0]
+    assert [row["validation_f1"] for row in history.rows] == [None, None]
     assert np.isfinite(matcher.predict_proba(train)).all()
