@@ -45,7 +45,7 @@ def made(call, tmp_path):
 
 
 def test_run_prints_one_document(call, tmp_path, runs):
-    source, target = small_data(tmp_path / "one"), small_data(tmp_path / "two")
+    source, target = small_data(tmp_path / "one"), small_data(tmp_path / "two", words="other ")
     result = call("run", "--source", source, "--target", target, "--methods", "tradition,risk", "--seed", 7, "--json")
     document = json.loads(result.stdout)
     assert set(document["methods"]) == {"tradition", "risk"}

@@ -30,12 +30,13 @@ def save(matcher: Matcher, folder: Path) -> None:
         "config": dataclasses.asdict(matcher.config),
         "attributes": [dataclasses.asdict(attribute) for attribute in matcher.attributes],
     }
-    weights = folder / f"{WEIGHTS}.part"
+    weights, text = folder / f"{WEIGHTS}.part", folder / f"{FACTS}.part"
     save_file(matcher.snapshot(), weights)
-    os.replace(weights, folder / WEIGHTS)
-    text = folder / f"{FACTS}.part"
     text.write_text(json.dumps(facts, indent=1, sort_keys=True), encoding="utf-8")
-    os.replace(text, folder / FACTS)
+    for part in (weights, text):
+        with part.open("rb") as written:
+            os.fsync(written.fileno())  # on disk before it takes the old one's place
+        os.replace(part, part.with_suffix(""))
 
 
 def load(folder: Path) -> Matcher:

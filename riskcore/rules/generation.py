@@ -1,4 +1,4 @@
-"""From metrics and labels to a readable rule set, in four steps: extract, score, prune, merge."""
+"""From metrics and labels to a readable rule set, in three steps: extract, prune, merge."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy as np
 from riskcore.config import RuleConfig
 from riskcore.metrics.kinds import Metric
 from riskcore.metrics.values import MetricMatrix
-from riskcore.rules.firing import fire, fired_bits
+from riskcore.rules.firing import fired_bits
 from riskcore.rules.one_sided import Cut, search
 from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule
 from riskcore.rules.rule_set import RuleSet
@@ -45,14 +45,6 @@ def extract(
     )
     support = np.array([one.support for one in found], dtype=np.int64)
     return RuleSet(rules, support, np.array([one.matches for one in found], dtype=np.int64))
-
-
-def score(rules: Sequence[Rule], matrix: MetricMatrix, labels: np.ndarray) -> RuleSet:
-    """The record of given rules on given pairs: a ledger for source, validation or target."""
-    fired = fire(rules, matrix)
-    support = np.asarray(fired.sum(axis=0), dtype=np.int64)
-    matches = np.asarray(fired.T.astype(np.int64) @ np.asarray(labels, dtype=np.int64))
-    return RuleSet(tuple(rules), support, matches)
 
 
 def prune(found: RuleSet) -> RuleSet:

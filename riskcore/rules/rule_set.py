@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from riskcore.rules.rule import MATCH, Rule, RuleFormatError
 
@@ -51,3 +52,10 @@ class RuleSet:
             raise RuleFormatError(f"This is no rule set: {error}.") from error
         support, matches = np.array(counts, dtype=np.int64).reshape(-1, 2).T
         return cls(tuple(Rule.from_json(row) for row in rows), support, matches)
+
+
+def ledger(rules: Sequence[Rule], fired: sparse.sparray, labels: np.ndarray) -> RuleSet:
+    """The record of given rules where they fired, be it among source, validation or target pairs."""
+    support = np.asarray(fired.sum(axis=0), dtype=np.int64)
+    matches = np.asarray(fired.T.astype(np.int64) @ np.asarray(labels, dtype=np.int64))
+    return RuleSet(tuple(rules), support, matches)

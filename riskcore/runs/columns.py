@@ -62,7 +62,6 @@ LEDGER_COLUMNS = (
     "mean",
 )
 HISTORY_COLUMNS = ("iteration", *SCORE_COLUMNS[2:])
-VERDICT_COLUMNS = ("run", PAIR_ID, VERDICT, "note", "who", "at")
 
 SORT_COLUMNS = ("risk", "probability", "mu", "sigma", "var_match", "var_unmatch", "flips", ROW, PAIR_ID)
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from riskcore.rules.rule_set import RuleSet
+from riskcore.rules.rule_set import ledger
 from riskcore.runs.columns import LEFT, PAIR_ID, RIGHT, ROW
 from riskcore.runs.files import write_parquet, write_text
 from riskcore.runs.folder import RunFolder
@@ -43,16 +43,9 @@ def write_evidence(folder: RunFolder, evidence: Evidence) -> None:
     arrays = [pa.array(matrix.values[:, place], pa.float32()) for place in range(len(keys))]
     write_parquet(folder.metrics_file, pa.table(arrays, names=keys))
     write_parquet(folder.fired_file, fired_table(evidence.target.fired), FIRED_ROWS_PER_GROUP)
-    write_text(folder.validation_rules_file, _record_on_validation(evidence).to_json())
+    on_validation = ledger(evidence.rules.rules, evidence.validation.fired, evidence.validation.labels)
+    write_text(folder.validation_rules_file, on_validation.to_json())
     write_text(folder.rules_file, evidence.rules.to_json())
-
-
-def _record_on_validation(evidence: Evidence) -> RuleSet:
-    """The same rules with what they did on the validation pairs."""
-    fired, labels = evidence.validation.fired, evidence.validation.labels
-    support = np.asarray(fired.sum(axis=0), dtype=np.int64)
-    matches = np.asarray(fired.T.astype(np.int64) @ labels.astype(np.int64), dtype=np.int64)
-    return RuleSet(evidence.rules.rules, support, matches)
 
 
 def fired_table(fired: sparse.sparray) -> pa.Table:

@@ -70,6 +70,11 @@ class RunFolder:
         return self.path / "scores" / "final.parquet"
 
     @property
+    def matcher(self) -> Path:
+        """The adapted matcher, for `riskcore.matchers.load`."""
+        return self.path / "matcher"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoint"
 

@@ -20,6 +20,7 @@ from riskcore.tuning.listeners import Listener, Record
 if TYPE_CHECKING:
     from riskcore.config import AdaptConfig
     from riskcore.data.workload import TargetTruth, Workload
+    from riskcore.matchers.base import Matcher
     from riskcore.tuning.evidence import Evidence
     from riskcore.tuning.records import IterationScores, MethodResult
 
@@ -82,6 +83,9 @@ class Recorder(Listener):
         row = self.scores.write(scores)
         self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
         self._row(scores.iteration, max(self._adapt.rounds_of(scores.method), scores.iteration), at_once=True)
+
+    def on_adapted(self, matcher: Matcher) -> None:
+        matcher.save(self.folder.matcher)
 
     def on_method_end(self, result: MethodResult) -> None:
         self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})

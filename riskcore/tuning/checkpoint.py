@@ -74,9 +74,6 @@ class Checkpoint:
             )
         return Progress({group: _group(arrays, group) for group in head["groups"]}, head["facts"])
 
-    def delete(self) -> None:
-        self.path.unlink(missing_ok=True)
-
 
 def _group(arrays: Arrays, group: str) -> Arrays:
     return {name.removeprefix(f"{group}/"): array for name, array in arrays.items() if name.startswith(f"{group}/")}

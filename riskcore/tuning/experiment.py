@@ -121,6 +121,8 @@ class _Run:
     def _risk(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
         adapted = adapt(matcher, self.evidence, self.config, self.listeners, self._checkpoint("risk"), self.should_stop)
+        if matcher.trainable:
+            notify(self.listeners, "on_adapted", matcher)
         facts = {"best_iteration": adapted.best, "rows": list(adapted.rows)}
         return self._answer("risk", matcher, self._labels_to_train, facts), {}
 
@@ -186,7 +188,8 @@ class _Run:
         f1, _ = validation_scores(evidence.validation.labels, validated)
         unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
         answers = matcher.predict_proba(evidence.target.examples)
-        return MethodResult(method, answers, unseen, labels, {**facts, "validation_f1": f1})
+        used = labels if matcher.trainable else ()  # foreign scores learned from nothing that is known here
+        return MethodResult(method, answers, unseen, used, {**facts, "validation_f1": f1})
 
     def _checkpoint(self, name: str) -> Checkpoint | None:
         return None if self.folder is None else Checkpoint(self.folder / f"{name}.safetensors")

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 if TYPE_CHECKING:
+    from riskcore.matchers.base import Matcher
     from riskcore.tuning.evidence import Evidence
     from riskcore.tuning.records import IterationScores, MethodResult
 
@@ -28,7 +27,7 @@ class Listener:
         """Training is over: `best_epoch`, `validation_f1`."""
 
     def on_phase_start(self, record: Record) -> None:
-        """A phase of a run begins: `phase` (metrics, rules, or a method) and `steps` (None where unknown)."""
+        """A phase of a run begins: `phase` (metrics, rules, or a method)."""
 
     def on_progress(self, record: Record) -> None:
         """Within a phase: `phase`, `done`, `total`."""
@@ -41,6 +40,9 @@ class Listener:
 
     def on_iteration_end(self, scores: IterationScores) -> None:
         """One iteration of adaptive training over all target pairs."""
+
+    def on_adapted(self, matcher: Matcher) -> None:
+        """Adaptive training is over, and this is the matcher it has made."""
 
     def on_method_end(self, result: MethodResult) -> None:
         """A method has given its answer."""
@@ -62,23 +64,3 @@ class ConsoleProgress(Listener):
         shown = "" if score is None else f"  validation F1 {100 * score:5.1f}"
         self.stream.write(f"epoch {record['epoch']:3d}  loss {record['loss']:.4f}{shown}  {record['seconds']:.1f} s\n")
         self.stream.flush()
-
-
-class EventWriter(Listener):
-    """Every event as a line of JSON, flushed at once so that another process can follow."""
-
-    def __init__(self, path: Path) -> None:
-        self.path = Path(path)
-
-    def on_start(self, record: Record) -> None:
-        self._write("start", record)
-
-    def on_epoch_end(self, record: Record) -> None:
-        self._write("epoch_end", record)
-
-    def on_end(self, record: Record) -> None:
-        self._write("end", record)
-
-    def _write(self, event: str, record: Record) -> None:
-        with self.path.open("a", encoding="utf-8") as lines:
-            lines.write(json.dumps({"event": event, **record}) + "\n")

@@ -12,14 +12,18 @@ from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, write_folder
 from tests.runs.fake_engine import fake_engine
 
 
-def small_data(folder, labelled=True):
-    """144 pairs of two small tables; a third of them are the target's."""
+def small_data(folder, labelled=True, words=""):
+    """144 pairs of two small tables; a third of them are the target's. Titles begin with `words`."""
     pairs = [
         [left[0], right[0], str(int(left[0][1:] == right[0][1:]))] for left in TABLE_A[1:] for right in TABLE_B[1:]
     ]
     test = pairs[2::3] if labelled else [[*pair[:2], ""] for pair in pairs[2::3]]
     splits = {"train": pairs[::3], "valid": pairs[1::3], "test": test}
-    return write_folder(folder, {name: [PAIR_HEADER, *rows] for name, rows in splits.items()})
+    tables = {
+        name: [rows[0], *([identity, words + title, year] for identity, title, year in rows[1:])]
+        for name, rows in (("tableA", TABLE_A), ("tableB", TABLE_B))
+    }
+    return write_folder(folder, tables | {name: [PAIR_HEADER, *rows] for name, rows in splits.items()})
 
 
 def small_config(source, **changes):

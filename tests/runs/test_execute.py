@@ -12,9 +12,11 @@ import pytest
 from benchmarks.kill_resume import compare
 from riskcore.config import AdaptConfig
 from riskcore.errors import CancelledError
+from riskcore.matchers import load
 from riskcore.runs import RunBusyError, RunFailedError, RunFolder, RunState, RunStateError, scores, summary
-from riskcore.runs.execute import execute
+from riskcore.runs.execute import execute, load_data
 from riskcore.runs.lock import RunLock
+from riskcore.tuning.evidence import gather
 from riskcore.tuning.listeners import Listener
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import fake_engine
@@ -84,11 +86,20 @@ def test_run_json_says_what_the_run_was_made_from(finished, store):
 
 
 def test_a_target_of_its_own_has_unseen_pairs(store, tmp_path):
-    source, target = small_data(tmp_path / "one"), small_data(tmp_path / "two")
+    source, target = small_data(tmp_path / "one"), small_data(tmp_path / "two", words="other ")
     run = store.create(small_config(source, target=str(target)))
     document = execute(store, run.id, engine=fake_engine)
     assert document["methods"]["risk"]["unseen"]["pairs"] == 48
     assert run.name == "one to two"
+
+
+def test_the_adapted_matcher_is_left_to_be_loaded(store, waiting):
+    execute(store, waiting.id)
+    folder = RunFolder(waiting.folder)
+    workload, _ = load_data(waiting.config)
+    target = gather(workload, waiting.config).target.examples
+    final = pq.read_table(folder.final_file).column("risk").to_numpy()
+    np.testing.assert_allclose(load(folder.matcher).predict_proba(target), final, atol=1e-6)
 
 
 def test_shuffled_labels_change_only_what_is_counted(store, tmp_path):
@@ -185,7 +196,7 @@ def test_changed_data_is_refused(store, data, waiting):
 @pytest.mark.parametrize("part", ["test", "train"])
 def test_changed_labels_of_the_target_are_refused(store, tmp_path, part):
     """They train nothing, but one run must not be measured by two."""
-    source, target = small_data(tmp_path / "source"), small_data(tmp_path / "target")
+    source, target = small_data(tmp_path / "source"), small_data(tmp_path / "target", words="other ")
     run = store.create(small_config(source, target=str(target)))
     with pytest.raises(RunFailedError):
         execute(store, run.id, engine=fake_engine, listeners=[Stumble(1, ValueError())])

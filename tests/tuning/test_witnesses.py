@@ -134,3 +134,5 @@ def test_foreign_scores_go_through_a_default_run(
     np.testing.assert_array_equal(results["risk"].probability, results["tradition"].probability)
     assert all(result.unseen is None for result in results.values())  # a file of scores need not have those pairs
     assert np.isfinite(results["risk+"].probability).all()
+    used = {method: result.labels_used for method, result in results.items()}
+    assert (used["tradition"], used["risk"], used["forest"]) == ((), (), ("source", "validation"))
