@@ -14,7 +14,7 @@ from scipy.special import expit
 
 # Strengths are in labels' worth of log-odds. They were chosen on validation sizes of 100 and of thousands alike.
 _FIRST = 0.95  # share of the first witness in the start, at nearness 1
-_DOUBT = (0.05, 0.4)  # how fast a witness loses its share with its loss: far from the source, near it
+_DOUBT = (0.05, 1.0)  # how much of its loss counts against a witness: far from the source, near it (as by Bayes)
 _PULL_OFFSET = (0.3, 30.0)  # towards a threshold of one half
 _PULL_SCALE = (5.0, 55.0)  # towards believing the mean of all as it is
 _PULL_WEIGHT = 100.0  # towards the start, for each witness: a hundred labels hold too few matches to choose by

@@ -70,7 +70,7 @@ def test_the_penalised_loss_is_at_its_minimum(nearness: float) -> None:
     jury = appoint(words, labels, nearness)
     trust = np.array([0.5 + 0.475 * nearness, 0.5 - 0.475 * nearness])
     losses = np.logaddexp(0, np.where(labels[:, None] == 1, -words, words)).sum(axis=0)
-    share = trust * np.exp(-(0.05 + 0.35 * nearness) * (losses - losses.min()))
+    share = trust * np.exp(-(0.05 + 0.95 * nearness) * (losses - losses.min()))
     start = share / share.sum()
 
     def loss(theta: np.ndarray) -> float:
