@@ -108,8 +108,13 @@ def _ablations(groups: Sequence[Group]) -> go.Figure:
 
 
 def _deviations(rows: Sequence[Any]) -> dict[str, Any]:
-    """Bars without a cap: of one seed, which has no deviation, a cap would be drawn as if it were 0."""
-    return {"array": _points(rows, "f1_deviation"), "thickness": 1, "width": 0}
+    """Bars without a cap: of one seed, which has no deviation, a cap would look like 0. None passes 100."""
+    below = _points(rows, "f1_deviation")
+    above = [
+        None if deviation is None or mean is None else min(deviation, round(100 - mean, 2))
+        for deviation, mean in zip(below, _points(rows), strict=True)
+    ]
+    return {"symmetric": False, "array": above, "arrayminus": below, "thickness": 1, "width": 0}
 
 
 def _points(rows: Sequence[Any], name: str = "f1_mean") -> list[float | None]:

@@ -115,6 +115,13 @@ def test_a_page_says_how_many_seeds_its_figures_have() -> None:
     assert "over 2 seeds" in figures(two)["shift"].layout.title.text
 
 
+def test_no_bar_passes_a_hundred() -> None:
+    some = [document("shift", "DA2DS", "", seed, {"tradition": f1}) for seed, f1 in enumerate((100.0, 99.0, 20.0))]
+    (bar,) = [trace for trace in figures(some)["shift"].data if trace.name == "tradition"]
+    assert bar.error_y.array[0] == pytest.approx(27.0)  # from a mean of 73
+    assert bar.error_y.arrayminus[0] == pytest.approx(45.9, abs=0.1)
+
+
 def test_a_figure_of_fewer_seeds_than_its_row_says_so() -> None:
     some = [document("shift", "DA2DS", "", 0, SCORES), document("shift", "DA2DS", "", 1, {"tradition": 80.0})]
     assert cells_of(render(some, {}), "| DA2DS | 2 | 19.86")[5:7] == ["80.00 ± 0.00", "90.00 (1 of 2 seeds)"]
