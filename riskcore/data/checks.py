@@ -11,7 +11,7 @@ import re
 import numpy as np
 import pandas as pd
 
-from riskcore.data.content import Content, record_codes
+from riskcore.data.content import Content, joined, record_codes
 from riskcore.data.labels import UNKNOWN
 from riskcore.data.problems import ProblemLog, shown
 
@@ -111,17 +111,10 @@ def _all_pairs(content: Content) -> _AllPairs:
         [split.name for split in content.splits],
         np.repeat(np.arange(len(sizes)), sizes),
         np.concatenate([split.rows for split in content.splits]),
-        _joined(left, right, same),
-        _joined(left_code[left], right_code[right], same),
+        joined(left, right, same),
+        joined(left_code[left], right_code[right], same),
         np.concatenate([split.pairs.labels for split in content.splits]),
     )
-
-
-def _joined(left: np.ndarray, right: np.ndarray, same: bool) -> np.ndarray:
-    """One number per pair of numbers; in a self-join (a, b) is (b, a)."""
-    if same:
-        left, right = np.minimum(left, right), np.maximum(left, right)
-    return left * (int(right.max(initial=0)) + 1) + right
 
 
 def _first(keys: np.ndarray) -> np.ndarray:

@@ -54,3 +54,10 @@ def record_codes(values: pd.DataFrame) -> np.ndarray:
         codes = codes * (len(distinct) + 1) + column + 1
         codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
     return codes
+
+
+def joined(left: np.ndarray, right: np.ndarray, same: bool) -> np.ndarray:
+    """One number per pair of numbers; where both are of the `same` kind, (a, b) is (b, a)."""
+    if same:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    return left * (int(right.max(initial=0)) + 1) + right

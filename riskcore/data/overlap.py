@@ -2,25 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
 
-from riskcore.data.content import record_codes
+from riskcore.data.content import joined, record_codes
 from riskcore.data.pairs import Pairs
 
 
-def is_among(pairs: Pairs, others: Sequence[Pairs]) -> np.ndarray:
+def is_among(pairs: Pairs, others: Pairs) -> np.ndarray:
     """For each pair, whether one of the others has the same two records, whatever their ids and sides."""
-    everything = [pairs, *others]
-    tables = [table for part in everything for table in (part.left, part.right)]
-    codes = record_codes(pd.concat([table.values for table in tables], ignore_index=True))
-    sides = iter(np.split(codes, np.cumsum([len(table.values) for table in tables])[:-1]))
-    base = int(codes.max(initial=0)) + 1
-    ours, *theirs = (_keys(next(sides)[part.left_rows], next(sides)[part.right_rows], base) for part in everything)
-    return np.isin(ours, np.concatenate([np.zeros(0, dtype=np.int64), *theirs]))
-
-
-def _keys(left: np.ndarray, right: np.ndarray, base: int) -> np.ndarray:
-    return np.minimum(left, right) * base + np.maximum(left, right)
+    tables = [table.values for table in (pairs.left, pairs.right, others.left, others.right)]
+    codes = record_codes(pd.concat(tables, ignore_index=True))
+    ours_left, ours_right, left, right = np.split(codes, np.cumsum([len(table) for table in tables])[:-1])
+    keys = joined(
+        np.concatenate([ours_left[pairs.left_rows], left[others.left_rows]]),
+        np.concatenate([ours_right[pairs.right_rows], right[others.right_rows]]),
+        same=True,
+    )
+    return np.isin(keys[: len(pairs)], keys[len(pairs) :])

@@ -9,7 +9,7 @@ are looked at, as benchmarks do: each part gets its share of either class.)
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from functools import cached_property
 
 import numpy as np
@@ -85,7 +85,7 @@ def build_workload(
     unseen = _labelled(first, "unseen", notices) if target is not None else None
     train = _labelled(first if target is None else _pooled(ours), "training", notices)
     if target is not None and whole_records:
-        train = _apart(train, (first, valid, test), notices)
+        train = _apart(train, _pooled(theirs), notices)
     valid = _labelled(valid, "validation", notices)
     _require(train, valid, test, validation_size)
     train = train.take(fraction_sample(train.labels, train_fraction, seed))
@@ -131,7 +131,7 @@ def _labelled(pairs: LabelledPairs, part: str, notices: list[str]) -> LabelledPa
     return pairs.take(known)
 
 
-def _apart(train: LabelledPairs, target: Sequence[Pairs], notices: list[str]) -> LabelledPairs:
+def _apart(train: LabelledPairs, target: Pairs, notices: list[str]) -> LabelledPairs:
     """The training pairs that are not also pairs of the target."""
     shared = is_among(train, target)
     if len(train) and shared.all():

@@ -108,7 +108,7 @@ class NeuralMatcher(Matcher):
                 if should_stop():
                     raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
                 loss = weighted_loss(work.logits(rows), match[rows], unmatch[rows])
-                _step(network, optimiser, loss)
+                take_step(network, optimiser, loss)
                 total += loss.item() * len(rows)
         return total / len(match)
 
@@ -198,7 +198,7 @@ def weighted_loss(logits: Tensor, match: Tensor, unmatch: Tensor) -> Tensor:
     return -(match * functional.logsigmoid(logits) + unmatch * functional.logsigmoid(-logits)).mean()
 
 
-def _step(network: nn.Module, optimiser: torch.optim.Adam, loss: Tensor) -> None:
+def take_step(network: nn.Module, optimiser: torch.optim.Adam, loss: Tensor) -> None:
     optimiser.zero_grad(set_to_none=True)
     loss.backward()
     nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)

@@ -84,6 +84,12 @@ def adapt(
     return Adapted(tuple(rounds.rows), best_iteration(rounds.rows))
 
 
+def on_validation(labels: np.ndarray, validated: np.ndarray) -> Record:
+    """What an iteration is chosen by."""
+    mistakes = int(((validated >= 0.5) != labels).sum())
+    return {"validation_f1": validation_scores(labels, validated)[0], "validation_mistakes": mistakes}
+
+
 def best_iteration(rows: Sequence[Record]) -> int:
     """Highest validation F1, the earliest of equals. A good matcher that is at home has more to lose than to win:
     others must make fewer mistakes there by more than luck, one of fifty validation pairs being no reason to leave it.
@@ -159,11 +165,9 @@ def _row(
     iteration: int, scores: RiskScores, fit: FitResult, evidence: Evidence, validated: np.ndarray, before: np.ndarray
 ) -> Record:
     """What one iteration did, told without the target's labels."""
-    labels = evidence.validation.labels
     return {
         "iteration": iteration,
-        "validation_f1": validation_scores(labels, validated)[0],
-        "validation_mistakes": int(((validated >= 0.5) != labels).sum()),
+        **on_validation(evidence.validation.labels, validated),
         "flips": int((scores.label != before).sum()),
         "match_rate": float(scores.label.mean()),
         "mean_risk": float(scores.risk.mean()),

@@ -14,12 +14,12 @@ import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
-from riskcore.tuning.adaptive import Adapted, at_home, best_iteration
+from riskcore.tuning.adaptive import Adapted, at_home, best_iteration, on_validation
 from riskcore.tuning.checkpoint import Checkpoint
 from riskcore.tuning.evidence import Evidence, Part
 from riskcore.tuning.listeners import Listener, Record, notify
 from riskcore.tuning.rounds import Rounds
-from riskcore.tuning.tradition import epoch_seed, validation_scores
+from riskcore.tuning.tradition import epoch_seed
 
 
 def train_on_own_labels(
@@ -68,11 +68,10 @@ def _one_pass(
 
 def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig) -> Record:
     """What one iteration did, told without the target's labels."""
-    target, validated, labels = answers["target"], answers["validation"], evidence.validation.labels
+    target = answers["target"]
     return {
         "iteration": iteration,
-        "validation_f1": validation_scores(labels, validated)[0],
-        "validation_mistakes": int(((validated >= 0.5) != labels).sum()),
+        **on_validation(evidence.validation.labels, answers["validation"]),
         "match_rate": float((target >= 0.5).mean()),
         "confident": float((np.maximum(target, 1 - target) >= config.adapt.confident).mean()),
     }

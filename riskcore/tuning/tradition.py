@@ -59,9 +59,9 @@ def train_on_labels(
         loss = matcher.fine_tune(
             lesson, rate=rate, seed=epoch_seed(seed, epoch), batch_size=config.batch_size, should_stop=should_stop
         )
-        row = {"epoch": epoch, "loss": loss, "rate": rate, **_validate(matcher, validation)}
+        row = {"epoch": epoch, "loss": loss, "rate": rate, **validate(matcher, validation)}
         rows.append({**row, "seconds": time.perf_counter() - started})
-        if best is None or _best_epoch(rows) == epoch:
+        if best is None or best_epoch(rows) == epoch:
             best = matcher.snapshot()
         notify(listeners, "on_epoch_end", rows[-1])  # before the checkpoint: told twice after a kill, never not at all
         if checkpoint is not None:
@@ -69,7 +69,7 @@ def train_on_labels(
             checkpoint.write(Progress(groups, {"rows": rows}), made_from)
     if best is not None:
         matcher.restore(best)
-    history = History(tuple(rows), _best_epoch(rows))
+    history = History(tuple(rows), best_epoch(rows))
     notify(listeners, "on_end", {"best_epoch": history.best_epoch, **_score(history)})
     return history
 
@@ -98,14 +98,14 @@ def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[fl
     return float(f1_score(labels, probabilities >= 0.5, zero_division=0.0)), float(loss)
 
 
-def _validate(matcher: Matcher, validation: Examples | None) -> dict[str, float | None]:
+def validate(matcher: Matcher, validation: Examples | None) -> dict[str, float | None]:
     f1, loss = None, None
     if validation is not None:
         f1, loss = validation_scores(validation.labels, matcher.predict_proba(validation))
     return {"validation_f1": f1, "validation_loss": loss}
 
 
-def _best_epoch(rows: Sequence[Record]) -> int:
+def best_epoch(rows: Sequence[Record]) -> int:
     """Highest validation F1, then lowest validation loss, then earliest; the last where validation says nothing."""
     if not rows or rows[0]["validation_f1"] is None:
         return len(rows)

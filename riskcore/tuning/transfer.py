@@ -18,10 +18,10 @@ from torch.nn import functional
 from riskcore.config import RunConfig
 from riskcore.errors import CancelledError, MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
-from riskcore.matchers.neural import CLIP_NORM, WINDOW, NeuralMatcher, weighted_loss, within_memory
+from riskcore.matchers.neural import WINDOW, NeuralMatcher, take_step, weighted_loss, within_memory
 from riskcore.tuning.evidence import Evidence
-from riskcore.tuning.listeners import Listener, notify
-from riskcore.tuning.tradition import epoch_seed, rate_at, validation_scores
+from riskcore.tuning.listeners import Listener, Record, notify
+from riskcore.tuning.tradition import best_epoch, epoch_seed, rate_at, validate
 
 _STRENGTH = 0.1  # of the reversed gradient at the end of training
 _RISE = 10.0  # how fast it rises from nothing, as domain-adversarial training has it
@@ -54,21 +54,21 @@ def train_transfer(
     assert network is not None
     domain = _DomainClassifier(last_layer(network), config.seed)
     size = config.tune.batch_size or matcher.batch_size_for(len(lesson))
-    kept: tuple[tuple[float, float], Arrays] | None = None
+    rows: list[Record] = []
+    best: Arrays | None = None
     for epoch in range(1, config.tune.epochs + 1):
         rate = rate_at(epoch, config.tune, matcher.rates.train)
         progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
         domain.strength = _STRENGTH * (2 / (1 + math.exp(-_RISE * progress)) - 1)
         seed = epoch_seed(config.seed, 30_000 + epoch)
         _one_epoch(matcher, domain, lesson, evidence.target.examples, size, rate, seed, should_stop)
-        f1, loss = _validate(matcher, evidence)
-        merit = (f1, -loss) if f1 is not None and loss is not None else (0.0, 0.0)
-        if kept is None or f1 is None or merit > kept[0]:
-            kept = merit, matcher.snapshot()
+        rows.append({"epoch": epoch, **validate(matcher, evidence.validation.examples)})
+        if best_epoch(rows) == epoch:
+            best = matcher.snapshot()
         notify(listeners, "on_progress", {"phase": "transfer", "done": epoch, "total": config.tune.epochs})
     domain.remove()
-    if kept is not None:
-        matcher.restore(kept[1])
+    if best is not None:
+        matcher.restore(best)
 
 
 def last_layer(network: nn.Module) -> nn.Linear:
@@ -126,11 +126,8 @@ def _one_epoch(
             labelled = torch.from_numpy(~is_target)
             loss = weighted_loss(logits[labelled], match[rows[~is_target]], unmatch[rows[~is_target]])
             loss = loss + domain.loss(torch.from_numpy(is_target.astype(np.float32)))
-            optimiser.zero_grad(set_to_none=True)
             domain.optimiser.zero_grad(set_to_none=True)
-            loss.backward()
-            nn.utils.clip_grad_norm_(network.parameters(), CLIP_NORM)
-            optimiser.step()
+            take_step(network, optimiser, loss)
             domain.optimiser.step()
 
 
@@ -151,7 +148,3 @@ def _mixed_batches(lengths: np.ndarray, source: int, size: int, seed: int) -> It
         both = batches[place]
         for part in within_memory(np.arange(len(both)), lengths[both].sum(axis=1)):
             yield both[part].T.ravel(), np.repeat([False, True], len(part))
-
-
-def _validate(matcher: Matcher, evidence: Evidence) -> tuple[float, float] | tuple[None, None]:
-    return validation_scores(evidence.validation.labels, matcher.predict_proba(evidence.validation.examples))

@@ -12,7 +12,7 @@ from riskcore.errors import CancelledError, CheckpointError, MatcherError
 from riskcore.matchers import Examples, Matcher, TuningSet, create
 from riskcore.tuning.checkpoint import Checkpoint, Progress, fingerprint
 from riskcore.tuning.listeners import ConsoleProgress, Listener
-from riskcore.tuning.tradition import _best_epoch, rate_at, validation_scores
+from riskcore.tuning.tradition import best_epoch, rate_at, validation_scores
 from tests.matchers.people import ATTRIBUTES, examples
 
 
@@ -47,10 +47,10 @@ def test_the_kept_epoch_is_the_best_on_validation() -> None:
 def test_between_equals_the_lower_loss_then_the_earlier_wins() -> None:
     rows = [(0.9, 0.5), (0.95, 0.4), (0.95, 0.3), (0.95, 0.3)]
     told = [{"epoch": i + 1, "validation_f1": f1, "validation_loss": loss} for i, (f1, loss) in enumerate(rows)]
-    assert _best_epoch(told) == 3
+    assert best_epoch(told) == 3
     blind = [{"epoch": i, "validation_f1": None, "validation_loss": None} for i in (1, 2, 3)]
-    assert _best_epoch(blind) == 3
-    assert _best_epoch([]) == 0
+    assert best_epoch(blind) == 3
+    assert best_epoch([]) == 0
 
 
 def test_f1_by_hand() -> None:
