@@ -38,7 +38,9 @@ def scores_table(found: dict[str, Any]) -> pd.DataFrame:
     rows = []
     for method, row in found["methods"].items():
         low, high = row["f1_interval"] or (None, None)
-        rows.append({"method": method, **row, "low": low, "high": high, "labels used": ", ".join(row["labels_used"])})
+        rows.append(
+            {"method": method, **row, "low": low, "high": high, "labels used": ", ".join(row["labels_used"]) or "none"}
+        )
     return pd.DataFrame(rows)
 
 

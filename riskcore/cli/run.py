@@ -144,7 +144,7 @@ def print_results(results: dict[str, Any]) -> None:
     grid = Grid("method", "F1", "precision", "recall", "labels used", box=None)
     for method, row in results["methods"].items():
         scores = (number(percent(row[name]), ".2f") for name in ("f1", "precision", "recall"))
-        grid.add_row(method, *scores, ", ".join(row["labels_used"]))
+        grid.add_row(method, *scores, ", ".join(row["labels_used"]) or "none")
     console().print(grid)
     risk = results["risk"]
     if risk and risk["auroc"] is not None:
