@@ -14,8 +14,7 @@ from pages.parts.palette import VERDICTS, of_label
 from pages.parts.run_picker import View
 from riskcore.audit import Verdict, html_report
 from riskcore.audit.export import csv_text
-from riskcore.runs import PairQuery, query_pairs
-from riskcore.runs.queries import MAX_PAGE_SIZE
+from riskcore.runs import PairQuery, all_pairs
 
 FACTS = ("probability", "label", "risk", "changed")
 
@@ -41,8 +40,8 @@ def judged_rows(view: View, current: dict[str, Verdict]) -> pd.DataFrame:
     parts = []
     for verdict in VERDICTS:
         if any(one.verdict == verdict for one in current.values()):
-            query = PairQuery(view.method, view.iteration, verdict=verdict, page_size=MAX_PAGE_SIZE)
-            parts.append(query_pairs(view.folder, query, current).rows)
+            query = PairQuery(view.method, view.iteration, verdict=verdict)
+            parts.append(all_pairs(view.folder, query, current))
     if not parts:
         return pd.DataFrame()
     rows = pd.concat(parts, ignore_index=True).sort_values("risk", ascending=False, ignore_index=True)

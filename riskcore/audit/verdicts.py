@@ -95,7 +95,7 @@ class VerdictLog:
         record = self.store.get(run)
         if len(note) > MAX_NOTE or len(who) > MAX_NAME:
             raise VerdictError(f"A note has at most {MAX_NOTE:,} characters, and a name {MAX_NAME}.")
-        with self.store.database.write() as tx:
+        with self.store.database.write(durable=True) as tx:
             # Holding the run's row makes writers queue: each sees the entry before its own.
             tx.execute(sa.select(runs.c.id).where(runs.c.id == record.id).with_for_update())
             of_run = sa.select(verdicts).where(verdicts.c.run == record.id)

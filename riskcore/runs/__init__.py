@@ -14,7 +14,7 @@ from riskcore.runs.details import (
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.jobs import cancel, resume, start
 from riskcore.runs.ledger import rule_ledger, summary
-from riskcore.runs.queries import PairPage, PairQuery, query_pairs
+from riskcore.runs.queries import PairPage, PairQuery, all_pairs, query_pairs
 from riskcore.runs.records import (
     Event,
     RunBusyError,
@@ -45,6 +45,7 @@ __all__ = [
     "RunStateError",
     "RunStorageError",
     "RunStore",
+    "all_pairs",
     "cancel",
     "explain_detail",
     "explain_with",

@@ -59,15 +59,26 @@ class PairPage:
 
 def query_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> PairPage:
     """One page of pairs. `verdicts` gives a pair's id its verdict (a text, or something with a `verdict`)."""
+    return _answer(folder, query, verdicts, query.page_size)
+
+
+def all_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Every pair that meets the filters, however many: for counts and exports, which must leave nothing out."""
+    return _answer(folder, dataclasses.replace(query, page=1), verdicts, None).rows
+
+
+def _answer(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None, size: int | None) -> PairPage:
+    """The query's page of that size; without a size, all of it as one page."""
     file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
     judged = {pair: str(getattr(one, "verdict", one)) for pair, one in (verdicts or {}).items()}
     with searching() as connection:
         table = _meeting(connection, folder, query, judged, scan(file))
         total = int(frame(connection, f"SELECT count(*) AS total FROM {table}")["total"][0])
-        pages = max(1, -(-total // query.page_size))
+        size = max(1, total) if size is None else size
+        pages = max(1, -(-total // size))
         page = min(query.page, pages)
         order = f"{query.sort} {'DESC' if query.descending else 'ASC'}, {ROW}"
-        limits = f"LIMIT {query.page_size} OFFSET {(page - 1) * query.page_size}"
+        limits = f"LIMIT {size} OFFSET {(page - 1) * size}"
         # Places alone are sorted; the other columns are fetched for one page of them.
         rows = frame(connection, f"SELECT {ROW} FROM {table} ORDER BY {order} {limits}")[ROW].to_numpy()
     scores = take_rows(file, rows, SCORE_COLUMNS).to_pandas()

@@ -16,7 +16,7 @@ from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
 from riskcore.runs.records import RunStorageError
 
 BUSY_MILLISECONDS = 15_000  # how long a writer waits for another; each holds the database for milliseconds
-_READ = "riskcore_read"
+_READ, _DURABLE = "riskcore_read", "riskcore_durable"  # options of a connection
 
 metadata = sa.MetaData()
 runs = sa.Table(
@@ -79,11 +79,11 @@ class Database:
         self._made = False
 
     @contextlib.contextmanager
-    def write(self) -> Iterator[sa.Connection]:
-        """One transaction that is kept whole or not at all."""
+    def write(self, durable: bool = False) -> Iterator[sa.Connection]:
+        """One transaction that is kept whole or not at all; a durable one survives a power failure once it returns."""
         with self._clear_errors():
             self._make_tables()
-            with self.engine.begin() as connection:
+            with self.engine.connect().execution_options(**{_DURABLE: durable}) as connection, connection.begin():
                 yield connection
 
     @contextlib.contextmanager
@@ -134,5 +134,9 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
 
 def _begin_sqlite(connection: sa.Connection) -> None:
     """Writers queue up at their start: one that began as a reader could not wait for its turn."""
-    reading = connection.get_execution_options().get(_READ)
-    connection.exec_driver_sql("BEGIN" if reading else "BEGIN IMMEDIATE")
+    options = connection.get_execution_options()
+    if not options.get(_READ):
+        # Connections are used again, so each transaction says anew whether its commit waits for the disk. A run's
+        # beats and events are many, and a lost one is repeated; what a person decided is asked for once.
+        connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get(_DURABLE) else 'NORMAL'}")
+    connection.exec_driver_sql("BEGIN" if options.get(_READ) else "BEGIN IMMEDIATE")

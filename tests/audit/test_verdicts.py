@@ -1,3 +1,4 @@
+import sqlite3
 import threading
 
 import pytest
@@ -5,7 +6,7 @@ import sqlalchemy as sa
 
 from riskcore.audit import VerdictError, VerdictLog
 from riskcore.config import RunConfig
-from riskcore.runs import RunNotFoundError, RunStore
+from riskcore.runs import RunNotFoundError, RunStorageError, RunStore, tables
 from riskcore.runs.tables import verdicts
 
 
@@ -79,6 +80,39 @@ def test_changes_behind_its_back_show(log, run):
     with log.store.database.write() as tx:
         tx.execute(sa.delete(verdicts).where(verdicts.c.number == 1))
     assert log.verify(run) == ["Entry 1 is missing."]
+
+
+@pytest.fixture
+def waits_for_disk(log):
+    """Per written table, what the connection's `synchronous` was: 1 is NORMAL, 2 is FULL."""
+    seen: dict[str, set[int]] = {}
+
+    def look(connection, cursor, statement, *_):
+        if statement.startswith("INSERT INTO"):
+            table = statement.split()[2]
+            seen.setdefault(table, set()).add(connection.connection.execute("PRAGMA synchronous").fetchone()[0])
+
+    sa.event.listen(log.store.database.engine, "before_cursor_execute", look)
+    return seen
+
+
+def test_a_verdict_is_on_disk_before_the_next(log, run, waits_for_disk):
+    """Everything else may be lost with the power: it is made again. A person's decision is not."""
+    log.add(run, "a:b", "match", who="ann")
+    log.store.record(run, "phase_start", "phase_start/1/data", {})
+    log.undo(run, "a:b", "ann")
+    assert waits_for_disk == {"verdicts": {2}, "events": {1}}
+
+
+def test_a_verdict_that_cannot_be_saved_is_an_error_and_leaves_nothing(log, run, monkeypatch):
+    log.add(run, "a:b", "match", who="ann")
+    monkeypatch.setattr(tables, "BUSY_MILLISECONDS", 50)
+    hurried = VerdictLog(RunStore(log.store.root))
+    with sqlite3.connect(log.store.root / "riskcore.sqlite") as other:
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(RunStorageError, match="locked"):
+            hurried.add(run, "a:c", "match", who="ann")
+    assert [entry.pair_id for entry in log.entries(run)] == ["a:b"]
 
 
 def test_reviewers_side_by_side_keep_the_chain(log, run):

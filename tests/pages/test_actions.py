@@ -10,15 +10,19 @@ from types import SimpleNamespace
 
 import pandas as pd
 import pytest
+import sqlalchemy as sa
 
 from pages.parts import link_table, registry, run_form
-from pages.parts.audit_view import as_csv, as_html, as_parquet
+from pages.parts.audit_view import Progress, as_csv, as_html, as_parquet, export_rows, judged_rows
 from pages.parts.estimate import Sizes, estimate_seconds, standing, step_words, steps_of, within_step
+from pages.parts.run_picker import View
 from pages.parts.sample_run import sample_config
 from riskcore.audit import VerdictLog
+from riskcore.audit.verdicts import _digest
 from riskcore.data import find_sample
 from riskcore.errors import ConfigError, DownloadError
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from riskcore.runs.tables import verdicts
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
 
@@ -141,10 +145,34 @@ def test_exports_hold_verdicts_and_escape_formulas(screen, done, runs):
     assert pd.read_parquet(io.BytesIO(as_parquet(frame)))["note"][0] == "=HYPERLINK(1)"
 
 
-def test_the_report_shows_record_text_as_text(done):
-    from pages.parts.audit_view import Progress
-    from pages.parts.run_picker import View
+def test_more_than_ten_thousand_verdicts_are_counted_and_exported(screen, runs):
+    record = write_run(runs, 10_300, 1, methods=("risk",))
+    log = VerdictLog(RunStore(runs))
+    add_many(log, record.id, [(f"a{row}:b{row}", "match" if row < 10_200 else "unsure") for row in range(10_300)])
+    assert log.verify(record.id) == []
+    app = screen("audit", run=record.id)
+    assert [metric.value for metric in app.metric][:2] == ["10,300", "10,200 · 0 · 100"]
+    view = View(record, RunFolder(record.folder), "risk", 0)
+    frame = export_rows(view, judged_rows(view, log.current(record.id)))
+    assert set(frame["pair_id"]) == {f"a{row}:b{row}" for row in range(10_300)}
+    assert pd.read_csv(io.BytesIO(as_csv(frame)))["verdict"].value_counts().to_dict() == {
+        "match": 10_200,
+        "unsure": 100,
+    }
 
+
+def add_many(log: VerdictLog, run: str, said: list[tuple[str, str]]) -> None:
+    """The entries that as many calls of `add` would write, in one transaction."""
+    rows, before = [], ""
+    for number, (pair, verdict) in enumerate(said, start=1):
+        facts = {"run": run, "number": number, "pair_id": pair, "verdict": verdict, "note": "", "who": "ann", "at": 1e9}
+        before = _digest(before, facts)
+        rows.append({**facts, "digest": before})
+    with log.store.database.write() as tx:
+        tx.execute(sa.insert(verdicts), rows)
+
+
+def test_the_report_shows_record_text_as_text(done):
     view = View(done, RunFolder(done.folder), "risk", 0)
     frame = pd.DataFrame({"left_title": ["<script>alert(1)</script>"]})
     report = as_html(view, frame, Progress(1, 2, 1, 0, 0, 0))
