@@ -125,17 +125,18 @@ def judge(view: View, pair: str, place: Place, judged: dict) -> None:
                 shortcut=keys[word],
                 width="stretch",
                 type="primary" if held is not None and held.verdict == word else "secondary",
-                on_click=decide,
-                args=(view.run.id, pair, word, place),
+                on_click=verdicts.give,
+                args=(view.run.id, pair, word, place.next, place.next_page),
             )
         columns[3].button(
             "Undo",
             icon=":material/undo:",
             shortcut="Z",
             width="stretch",
-            disabled=pair not in verdicts.mine(view.run.id),
-            on_click=verdicts.undo,
-            args=(view.run.id, pair),
+            disabled=verdicts.last_given(view.run.id) is None,
+            on_click=verdicts.undo_last,
+            args=(view.run.id,),
+            help="Withdraws your last verdict and returns to its pair.",
         )
         columns[4].text_input(
             "Note",
@@ -149,12 +150,6 @@ def judge(view: View, pair: str, place: Place, judged: dict) -> None:
             st.caption(f"Judged {VERDICTS[held.verdict].text} by {by} on {held.at:%Y-%m-%d %H:%M} UTC.")
         else:
             st.caption("Are the two records the same thing? A verdict takes you to the next pair.")
-
-
-def decide(run: str, pair: str, verdict: str, place: Place) -> None:
-    verdicts.give(run, pair, verdict, place.next)
-    if place.next is not None and place.next_page is not None:
-        st.query_params["page"] = str(place.next_page)
 
 
 @st.fragment

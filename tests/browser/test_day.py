@@ -96,7 +96,10 @@ def test_verdicts_by_keyboard(page, address, made_up, root):
     page.keyboard.press("k")
     expect_place(page, 2)
     expect(page.get_by_text("Judged ≠ unmatch")).to_be_visible()
+    page.keyboard.press("j")
+    expect_place(page, 3)
     page.keyboard.press("z")
+    expect_place(page, 2)
     expect(page.get_by_text("A verdict takes you to the next pair")).to_be_visible()
     standing = VerdictLog(RunStore(root / "runs")).current(made_up.id)
     assert {pair: one.verdict for pair, one in standing.items()} == {first: "match"}

@@ -8,7 +8,7 @@ import pytest
 
 from pages.parts.run_picker import run_words
 from riskcore.audit import VerdictLog
-from riskcore.runs import PairQuery, RunFolder, RunState, RunStore, query_pairs
+from riskcore.runs import PairQuery, RunFolder, RunState, RunStorageError, RunStore, query_pairs
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import HOSTILE
 
@@ -80,6 +80,69 @@ def test_a_verdict_is_kept_and_leads_to_the_next_pair(screen, done, runs):
     app = press(press(app, "Previous"), "Undo")
     assert [e.verdict for e in VerdictLog(RunStore(runs)).entries(done.id)] == ["unmatch", "withdrawn"]
     assert VerdictLog(RunStore(runs)).current(done.id) == {}
+
+
+def test_undo_takes_back_the_last_verdict_after_the_advance(screen, done, runs):
+    """It belonged to the card once: after the automatic advance it was about a pair without a verdict."""
+    first, second, third = first_pairs(done)
+    app = press(press(screen("pairs", run=done.id, pair=first), "= Match"), "≠ Unmatch")
+    assert app.query_params["pair"] == third
+    app = press(app, "Undo")
+    assert app.query_params["pair"] == second
+    assert set(VerdictLog(RunStore(runs)).current(done.id)) == {first}
+    app = press(app, "Undo")
+    assert app.query_params["pair"] == first
+    assert VerdictLog(RunStore(runs)).current(done.id) == {}
+    assert next(button for button in app.button if button.label == "Undo").disabled
+
+
+def test_undo_returns_across_the_edge_of_a_page(screen, done):
+    ids = first_pairs(done, 60, page_size=60)
+    app = press(screen("pairs", run=done.id, pair=ids[49]), "? Unsure")
+    assert (app.query_params["pair"], app.query_params["page"]) == (ids[50], "2")
+    app = press(app, "Undo")
+    assert app.query_params["pair"] == ids[49]
+    assert "**50** of 120" in words(app)
+
+
+def test_undo_is_of_this_session_and_this_person(screen, done, runs):
+    """Another window under the same name, and another person, judged later."""
+    first, second, third = first_pairs(done)
+    log = VerdictLog(RunStore(runs))
+    app = press(screen("pairs", run=done.id, pair=first), "= Match")
+    me = log.current(done.id)[first].who
+    log.add(done.id, second, "match", who=me)
+    log.add(done.id, third, "match", who="somebody else")
+    app = press(app, "Undo")
+    assert app.query_params["pair"] == first
+    app = press(app, "Undo")  # nothing of this session is left: the newest of this person
+    assert app.query_params["pair"] == second
+    assert set(log.current(done.id)) == {third}
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (RunStorageError("The store is locked. Try again."), "The store is locked. Try again."),
+        (OSError(28, "No space left on device"), "That was not done: an unexpected OSError"),
+    ],
+)
+def test_a_verdict_that_is_not_saved_stays_on_its_pair(screen, done, runs, monkeypatch, error, said):
+    """At the edge of a page the screen turned the page all the same."""
+
+    def broken(*_, **__):
+        raise error
+
+    last = first_pairs(done, 60, page_size=60)[49]
+    app = screen("pairs", run=done.id, pair=last)
+    monkeypatch.setattr(VerdictLog, "add", broken)
+    app = press(app, "= Match")
+    assert said in words(app)
+    assert "**50** of 120" in words(app)
+    assert app.query_params["pair"] == last
+    assert not any("kept" in toast.value for toast in app.toast)
+    monkeypatch.undo()
+    assert VerdictLog(RunStore(runs)).entries(done.id) == []
 
 
 def test_judging_only_what_is_left_never_skips_a_pair(screen, done, runs):
