@@ -47,6 +47,9 @@ def show_methods(folder: RunFolder, found: dict[str, Any]) -> None:
             icon=":material/info:",
         )
     st.dataframe(method_table(table, folder.has_truth), hide_index=True, column_config=method_columns())
+    for method, row in found["methods"].items():
+        for sentence in row.get("lacked") or ():
+            st.caption(f"{method}: {sentence}")
 
 
 def f1_words(table: pd.DataFrame) -> str:

@@ -48,7 +48,7 @@ def show_ledger(view: View, ledger: pd.DataFrame) -> None:
         height=table_height(len(rows), 420),
         selection_mode=["single-row", "single-cell"],
         on_select=lambda: open_selected(key, numbers),
-        column_config=ledger_columns(view.folder.has_truth),
+        column_config=ledger_columns(view.folder.has_truth, has_validation(ledger)),
         placeholder="–",
         alt="rules with support, purity, weight and conflicts",
     )
@@ -76,7 +76,12 @@ def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
     )
 
 
-def ledger_columns(has_truth: bool) -> dict:
+def has_validation(ledger: pd.DataFrame) -> bool:
+    """Whether any rule was measured on validation pairs: without them there is nothing to show, and no label used."""
+    return bool(ledger["validation_purity"].notna().any())
+
+
+def ledger_columns(has_truth: bool, has_validation: bool) -> dict:
     numbers = st.column_config.NumberColumn
     return {
         "rule": st.column_config.TextColumn(width=300),
@@ -84,7 +89,9 @@ def ledger_columns(has_truth: bool) -> dict:
         "fired": numbers(help="Target pairs it fires on."),
         "conflicts": numbers(help=WORDS["conflicts"]),
         "source": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: source."),
-        "validation": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: validation."),
+        "validation": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: validation.")
+        if has_validation
+        else None,
         "target": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: target, for scoring only.")
         if has_truth
         else None,
@@ -108,7 +115,8 @@ def show_rule(view: View, ledger: pd.DataFrame, rule: int) -> None:
     columns[1].metric("Fires on the target", f"{int(row['target_fired']):,}", help="Pairs.")
     columns[2].metric("Conflicts", f"{int(row['conflicts']):,}", help=WORDS["conflicts"])
     columns[3].metric("Right on the source", percent(row["source_purity"]), help="Labels used: source.")
-    columns[4].metric("Right on validation", percent(row["validation_purity"]), help="Labels used: validation.")
+    validated = "Labels used: validation." if has_validation(ledger) else "There are no validation labels."
+    columns[4].metric("Right on validation", percent(row["validation_purity"]), help=validated)
     columns[5].metric("Right on the target", percent(row["target_purity"]), help="Labels used: target, for scoring.")
     decide_bar(view, rule)
     show_its_pairs(view, rule, row["outcome"])

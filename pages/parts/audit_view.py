@@ -114,12 +114,18 @@ def as_parquet(frame: pd.DataFrame) -> bytes:
     return stream.getvalue()
 
 
+def _labels(view: View) -> str:
+    """The labels behind the method's answer, once it has one."""
+    used = view.folder.told(view.method).get("labels_used")
+    return "" if used is None else f"{', '.join(used) or 'none'} by {view.method}; "
+
+
 def as_html(view: View, frame: pd.DataFrame, done: Progress) -> bytes:
     facts = {
         "Run": f"{view.run.name} ({view.run.id})",
         "Method": f"{view.method}, iteration {view.iteration}",
         "Pairs judged": f"{done.judged:,} of {done.total:,}",
         "Matcher overruled": f"{done.overruled:,} of {done.decided:,} decided pairs",
-        "Labels used": "none of the target's: verdicts are the reviewers' own",
+        "Labels used": f"{_labels(view)}none of the target's: verdicts are the reviewers' own",
     }
     return html_report("Audit of the riskiest pairs", {"Verdicts": frame}, facts).encode("utf-8")

@@ -44,12 +44,6 @@ HINTS = {  # metrics whose names do not explain themselves
     "lacking_word": _RARITY,
 }
 
-LABELS_USED = {
-    "none": "labels used: none",
-    "validation": "labels used: validation",
-    "target": "labels used: target, for scoring only",
-}
-
 FORMULAS = {
     "risk": r"""
 For a pair with fired rules $F$ and matcher output $x$:

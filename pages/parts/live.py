@@ -18,7 +18,7 @@ from pages.parts.glossary import WORDS
 from pages.parts.navigation import SCREENS
 from pages.parts.page import boundary
 from pages.parts.palette import INK, MATCH, NEUTRAL
-from pages.parts.run_files import summary_of
+from pages.parts.run_files import risk_labels, summary_of
 from pages.parts.run_picker import STATES, store
 from pages.parts.text import duration, number, percent, plural
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
@@ -57,19 +57,20 @@ def draw(record: RunRecord) -> None:
         places = st.tabs(methods) if len(methods) > 1 else [st.container()]
         for place, method in zip(places, methods, strict=True):
             with place:
+                for sentence in folder.told(method).get("lacked") or ():
+                    st.info(sentence, icon=":material/info:")
                 draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method))
-    elif epochs:
+    elif any(epoch.get("validation_f1") is not None for epoch in epochs):
         st.markdown("**Training on the source** · F1 on validation after each epoch")
         draw_chart(epochs_chart(epochs), "F1 on validation by epoch")
 
 
 def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> None:
     """Four charts that grow by iteration, each saying which labels it used; `kept` is known once the run is done."""
-    scored = "validation and target (scoring only)" if has_truth else "validation"
     seen = "target, for scoring only" if has_truth else "none"
     charts = [
-        ("F1", f1_chart(history), scored, WORDS["f1"], _f1_words(history, kept)),
-        ("Mean risk", mean_risk_chart(history), "none of the target's", WORDS["risk"], _risk_words(history)),
+        ("F1", f1_chart(history), _f1_labels(history, has_truth), WORDS["f1"], _f1_words(history, kept)),
+        ("Mean risk", mean_risk_chart(history), risk_labels(history), WORDS["risk"], _risk_words(history)),
         ("Labels flipped", flips_chart(history), seen, WORDS["flipped"], _flip_words(history)),
     ]
     if has_truth:
@@ -84,12 +85,20 @@ def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> No
             st.caption(f"{words} Labels used: {used}.")
 
 
+def _f1_labels(history: pd.DataFrame, has_truth: bool) -> str:
+    """The labels that F1 was measured with."""
+    if history["validation_f1"].notna().any():
+        return "validation and target (scoring only)" if has_truth else "validation"
+    return "target, for scoring only" if has_truth else "none"
+
+
 def _f1_words(history: pd.DataFrame, kept: int | None) -> str:
-    first, last = history.iloc[0], history.iloc[-1]
-    words = f"Validation: {percent(first['validation_f1'])} before, {percent(last['validation_f1'])} now."
-    if pd.notna(last["f1"]):
-        words += f" Target: {percent(first['f1'])} before, {percent(last['f1'])} now."
-    return words if kept is None else f"{words} Kept: iteration {kept}."
+    first, last, words = history.iloc[0], history.iloc[-1], []
+    for name, column in (("Validation", "validation_f1"), ("Target", "f1")):
+        if pd.notna(last[column]):
+            words.append(f"{name}: {percent(first[column])} before, {percent(last[column])} now.")
+    words = words or ["There are no labels to measure F1 by."]
+    return " ".join(words if kept is None else [*words, f"Kept: iteration {kept}."])
 
 
 def _risk_words(history: pd.DataFrame) -> str:

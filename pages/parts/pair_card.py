@@ -15,7 +15,7 @@ from pages.parts.glossary import WORDS, formula
 from pages.parts.pair_charts import history_chart, path_words, risk_chart
 from pages.parts.palette import FLIPPED, MATCH, RISKY, UNMATCH, of_label, risk_word
 from pages.parts.rule_view import Voice, voices_html
-from pages.parts.run_files import history_of, model_of, rules_of
+from pages.parts.run_files import history_of, model_of, risk_labels, rules_of, summary_of
 from pages.parts.run_picker import View
 from pages.parts.text import plural
 from pages.parts.tokens import has_long_values, records_table
@@ -174,7 +174,9 @@ def _show_numbers(view: View, detail: PairDetail, explanation: Explanation) -> N
         numbers = st.expander("All numbers", icon=":material/table_rows:", key="all numbers", on_change="rerun")
     if numbers.open:
         numbers.dataframe(part_table(explanation), hide_index=True)
-        numbers.caption("Shares of μ add up to μ, shares of σ² to σ². Labels used: source and validation.")
+        history = summary_of(view.folder, view.method)
+        used = risk_labels(history[history["iteration"] == view.iteration])
+        numbers.caption(f"Shares of μ add up to μ, shares of σ² to σ². Labels used: {used}.")
     with columns[1]:
         formula("risk", "How risk is computed")
     with columns[2]:

@@ -62,6 +62,13 @@ def summary_of(folder: RunFolder, method: str) -> pd.DataFrame:
     return rows[rows["method"] == method].reset_index(drop=True)
 
 
+def risk_labels(history: pd.DataFrame) -> str:
+    """The labels that the risk models of these iterations were made from, as the run recorded them."""
+    recorded = [row for row in history.get("labels_used", ()) if isinstance(row, list)]
+    named = dict.fromkeys(name for row in recorded for name in row)
+    return " and ".join(named) if named else "none of the target's"  # runs from before it was recorded
+
+
 def subjects_of(folder: RunFolder) -> list[str]:
     """What rules speak of: the attributes, and the record as a whole where some rule is about that."""
     named = {condition.attribute for rule in rules_of(folder).rules for condition in rule.conditions}

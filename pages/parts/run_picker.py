@@ -110,7 +110,7 @@ def pick_view(with_iteration: bool = True) -> View | None:
     method = choose(st.sidebar, "Method", methods, "method", methods[0], help=help_text, remember=True)
     iterations = folder.iterations(method)[::-1]
     kept = folder.kept(method)
-    default = kept if kept in iterations else iterations[0]
+    default = folder.iteration(method, None)
     if not with_iteration:
         return View(record, folder, method, default)
     iteration = choose(

@@ -79,6 +79,7 @@ def _changes(folder: RunFolder) -> dict[str, dict[str, Any]]:
 
 
 def _print(document: dict[str, Any]) -> None:
+    from riskcore.cli.run import print_lacked
     from riskcore.data.problems import visible
 
     grid = Grid("run", "method", "F1", "precision", "recall", "fixed", "broken", "p", box=None)
@@ -89,6 +90,8 @@ def _print(document: dict[str, Any]) -> None:
             title = Text(f"{one['run']} {visible(one['name'])}")
             grid.add_row(title, name, *scores, *counts, number(row.get("p_value"), ".3g"))
     console().print(grid)
+    for one in document["runs"]:
+        print_lacked(one["methods"])
     if len(document["runs"]) > 1:
         over = Grid("method", "runs", "mean F1", "deviation", box=None)
         for name, row in document["methods"].items():

@@ -33,11 +33,6 @@ def folder_of(run: str, root: Path) -> RunFolder:
     raise RunNotFoundError(f"There is no run {run!r} in {root} that has begun. `runs list` shows those that are.")
 
 
-def _shown(folder: RunFolder, method: str, iteration: int | None) -> int:
-    """The iteration asked for, or the one that gave the method's answer; the latest while there is none yet."""
-    return folder.iteration(method, folder.kept(method) if iteration is None else iteration)
-
-
 def top(
     run: RunName,
     n: Annotated[int, typer.Option("--n", min=1, max=10_000, help="How many.")] = 50,
@@ -52,7 +47,7 @@ def top(
     from riskcore.runs import PairQuery, query_pairs
 
     folder = folder_of(run, runs)
-    shown = _shown(folder, method, iteration)
+    shown = folder.iteration(method, iteration)
     query = PairQuery(method=method, iteration=shown, flipped=True if flipped else None, page_size=n)
     page = query_pairs(folder, query)
     if out is not None:
@@ -75,7 +70,7 @@ def rules(
     from riskcore.runs import rule_ledger
 
     folder = folder_of(run, runs)
-    ledger = rule_ledger(folder, method, _shown(folder, method, iteration))
+    ledger = rule_ledger(folder, method, folder.iteration(method, iteration))
     if out is not None:
         _export(ledger, out, f"Rules of {folder.path.name}", as_json)
     elif as_json:
@@ -96,7 +91,7 @@ def explain(
     from riskcore.runs import explain_detail, pair_detail, pair_history
 
     folder = folder_of(run, runs)
-    shown = _shown(folder, method, iteration)
+    shown = folder.iteration(method, iteration)
     detail = pair_detail(folder, pair, method, shown)
     found = explain_detail(folder, detail, method, shown)
     if as_json:

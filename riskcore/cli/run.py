@@ -146,9 +146,17 @@ def print_results(results: dict[str, Any]) -> None:
         scores = (number(percent(row[name]), ".2f") for name in ("f1", "precision", "recall"))
         grid.add_row(method, *scores, ", ".join(row["labels_used"]) or "none")
     console().print(grid)
+    print_lacked(results["methods"])
     risk = results["risk"]
     if risk and risk["auroc"] is not None:
         rivals = ", ".join(f"{name} {number(value)}" for name, value in risk["rivals"].items() if value is not None)
         say(f"finding tradition's {risk['mispredicted']:,} mistakes, AUROC: risk {number(risk['auroc'])}, {rivals}")
     took = f"{results['seconds']['total']:.1f} s, {results['rules']:,} rules, {results['peak_rss_mb']:,.0f} MB at most"
     say(Text(f"run {results['run']}: {took}", style="bold"))
+
+
+def print_lacked(methods: dict[str, dict[str, Any]]) -> None:
+    """What each method could not do for want of labels."""
+    for method, row in methods.items():
+        for sentence in row.get("lacked") or ():
+            say(f"{method}: {sentence}")

@@ -32,6 +32,11 @@ class FitResult:
     lacked: tuple[str, ...]
     history: tuple[dict[str, float], ...]
 
+    @property
+    def labels_used(self) -> tuple[str, ...]:
+        """The rules come from the source; validation labels take part only where the fit made a step."""
+        return ("source", "validation") if self.history else ("source",)
+
 
 def fit_risk_model(
     prior_model: RiskModel,

@@ -44,6 +44,7 @@ SUMMARY_COLUMNS = (
     "mispredicted",
     "auroc_risk",
     "auroc_confidence",
+    "labels_used",  # by the risk model of the iteration: source, and validation where the fit learned from it
     "seconds",
 )
 LEDGER_COLUMNS = (

@@ -74,18 +74,13 @@ def compare_methods(
     return plain({**document, "budgets": _budgets(look, truth)})
 
 
-def kept_iteration(folder: RunFolder, method: str, told: Mapping[str, Any]) -> int:
-    """The iteration whose matcher gave the method's answer; the last where the method does not say."""
-    kept, there = told.get("best_iteration"), folder.iterations(method)
-    return int(kept) if kept in there else there[-1]
-
-
 def _scores(
     truth: np.ndarray | None, probability: np.ndarray, first: np.ndarray | None, told: Mapping[str, Any]
 ) -> dict[str, Any]:
     found = score_method(truth, probability)
     changed = None if first is None else int((_labels(probability) != _labels(first)).sum())
-    return {**{name: found[name] for name in _SCORES}, "changed": changed, "labels_used": told.get("labels_used", [])}
+    said = {name: told.get(name, []) for name in ("labels_used", "lacked")}
+    return {**{name: found[name] for name in _SCORES}, "changed": changed, **said}
 
 
 def _curve(truth: np.ndarray | None, probability: np.ndarray) -> dict[str, Any]:
@@ -122,7 +117,7 @@ def _responsible(
     """The rules behind what an adaptive method changed; None for methods that do not hear rules."""
     if method not in folder.methods():
         return None
-    iteration = kept_iteration(folder, method, told)
+    iteration = folder.iteration(method, folder.kept(method, told))
     model, rules, rows = folder.model(method, iteration), folder.rules(), change.flipped
     outcomes = np.array([rule.outcome == "match" for rule in rules.rules], dtype=np.int8)
     here = read_fired(folder, len(before), len(rules), rows) if fired is None else sparse.csr_array(fired)[rows]

@@ -39,7 +39,7 @@ class PairDetail:
 def pair_detail(
     folder: RunFolder, pair_id: str, method: str = "risk", iteration: int | None = None, row: int | None = None
 ) -> PairDetail:
-    """The pair as an iteration left it, the latest if none is named. Its row, where known, spares the search."""
+    """The pair as an iteration left it, the kept one if none is named. Its row, where known, spares the search."""
     row = row_of(folder, pair_id) if row is None else row
     record = take_rows(folder.pairs_file, [row]).to_pylist()[0]
     values = take_rows(folder.metrics_file, [row]).to_pylist()[0]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -122,7 +123,7 @@ class RunFolder:
         return RuleSet.from_json(file.read_text(encoding="utf-8")) if file.exists() else None
 
     def model(self, method: str = "risk", iteration: int | None = None) -> RiskModel:
-        """The risk model of an iteration, the latest if none is named."""
+        """The risk model of an iteration, the kept one if none is named."""
         from riskcore.risk import RiskModel
 
         file = self.model_file(method, self.iteration(method, iteration))
@@ -135,18 +136,27 @@ class RunFolder:
         return sorted(int(name[1]) for name in names if name)
 
     def iteration(self, method: str, iteration: int | None) -> int:
-        """The iteration asked for, or the latest; an error that names those there are."""
+        """The iteration asked for, or the kept one, the latest while none is; an error that names those there are."""
         there = self.iterations(method)
         if not there:
             raise RunStorageError(f"Run {self.path.name} has no scores of {method!r}. Wait for its first iteration.")
         if iteration is not None and iteration not in there:
             raise RunStorageError(f"{method!r} has no iteration {iteration}. There are {there[0]} to {there[-1]}.")
+        if iteration is None:
+            iteration = self.kept(method)
         return there[-1] if iteration is None else iteration
 
-    def kept(self, method: str) -> int | None:
-        """The iteration whose matcher gave the method's answer; None while there is none."""
-        told = ((self.results() or {}).get("methods", {}).get(method) or {}).get("best_iteration")
-        return None if told is None else int(told)
+    def kept(self, method: str, told: Mapping[str, Any] | None = None) -> int | None:
+        """The iteration that gave the method's answer; None while there is none. Every reader asks here.
+
+        `told` is what the method said of itself, for whoever asks before results.json is there.
+        """
+        best = (self.told(method) if told is None else told).get("best_iteration")
+        return int(best) if best in self.iterations(method) else None
+
+    def told(self, method: str) -> dict[str, Any]:
+        """What the method said of itself in the results (`labels_used`, `lacked`, ...); empty while there are none."""
+        return ((self.results() or {}).get("methods") or {}).get(method) or {}
 
     def methods(self) -> list[str]:
         """Methods with iterations to browse."""

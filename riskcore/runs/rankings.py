@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 from riskcore.risk import Ranking, RiskModelError, prior_model
 from riskcore.risk.rivals import confidence, static_rules, trust_score
 from riskcore.runs.evidence_files import read_fired
+from riskcore.runs.files import read_json
 from riskcore.runs.folder import RunFolder
 
 if TYPE_CHECKING:
@@ -40,13 +41,23 @@ def first_look(folder: RunFolder, evidence: Evidence | None, config: RiskConfig 
         return None
     scores = pq.read_table(folder.scores_file("risk", 0), columns=_COLUMNS)
     probability, label, risk = (scores.column(name).to_numpy() for name in _COLUMNS)
-    rivals = [Ranking("risk", risk, ("source", "validation")), confidence(probability, label)]
+    rivals = [Ranking("risk", risk, _labels_of_risk(folder)), confidence(probability, label)]
     rivals += (
         _from_files(folder, probability, label)
         if evidence is None
         else _from_evidence(evidence, probability, label, config)
     )
     return FirstLook(label, tuple(rivals))
+
+
+def _labels_of_risk(folder: RunFolder) -> tuple[str, ...]:
+    """What the risk model of iteration 0 was made from, as its row says; in older runs, the labels there were."""
+    rows = read_json(folder.summary_file) if folder.summary_file.exists() else []
+    for row in rows:
+        if row["method"] == "risk" and row["iteration"] == 0 and row.get("labels_used"):
+            return tuple(row["labels_used"])
+    counts = folder.run().get("counts", {}) if folder.run_file.exists() else {}
+    return ("source", "validation") if counts.get("validation", 1) else ("source",)
 
 
 def _from_evidence(

@@ -40,7 +40,7 @@ class ScoreWriter:
 
     def write(self, told: IterationScores) -> dict[str, Any]:
         """Scores, model and summary of one iteration; its row of the summary."""
-        before = self._before(told.method, told.iteration)
+        before = None if told.fallback else self._before(told.method, told.iteration)
         label = told.scores.label.astype(np.int8)
         first, previous = (label, label) if before is None else (before.first, before.label)
         flips = np.zeros(len(label), np.int16) if before is None else before.flips + (label != previous)

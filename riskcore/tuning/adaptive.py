@@ -6,7 +6,8 @@
         score the target pairs: VaR+ if labelled match, VaR- if labelled unmatch;
         one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
     keep the iteration with the best validation F1, the starting model included; a good one near its source, with
-    few validation pairs to judge it by, stays unless more than luck speaks for another.
+    few validation pairs to judge it by, stays unless more than luck speaks for another. Without validation labels of
+    both classes the starting model is kept: nothing could tell a better iteration from a worse one.
 
 The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the
 other folds: fine-tuning on the target alone teaches the matcher the target pairs themselves, and a selection on
@@ -21,7 +22,6 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
-from itertools import takewhile
 
 import numpy as np
 
@@ -41,6 +41,10 @@ from riskcore.tuning.tradition import epoch_seed, validation_scores
 _NEAR = 0.5  # of `nearness`: data sets are near 0, parts of one near 1
 _GOOD = 0.9  # validation F1 of a matcher that has more to lose than to win
 _LUCK = 1  # validation pairs that any matcher may win or lose by chance
+NOTHING_TO_CHOOSE_BY = (
+    "There are no validation labels of both classes to choose an iteration by, so iteration 0, the matcher before "
+    "adaptation, is kept."
+)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -49,6 +53,11 @@ class Adapted:
 
     rows: tuple[Record, ...]
     best: int
+
+    @property
+    def lacked(self) -> list[str]:
+        """Why later iterations were not considered, where there are any; in sentences for whoever reads the result."""
+        return [NOTHING_TO_CHOOSE_BY] if len(self.rows) > 1 and self.rows[0]["validation_f1"] is None else []
 
 
 def adapt(
@@ -93,18 +102,15 @@ def on_validation(labels: np.ndarray, validated: np.ndarray) -> Record:
 def best_iteration(rows: Sequence[Record]) -> int:
     """Highest validation F1, the earliest of equals. A good matcher that is at home has more to lose than to win:
     others must make fewer mistakes there by more than luck, one of fifty validation pairs being no reason to leave it.
-    Without validation pairs of both classes, the last before the match rate fell under half or rose over twice what
-    it was: pulled that far by rules alone, a matcher is collapsing."""
+    Without validation pairs of both classes, iteration 0: nothing here could tell a better iteration from a worse."""
     scored = [row for row in rows if row["validation_f1"] is not None]
-    if scored:
-        start = scored[0]
-        if start.get("at_home") and start["validation_f1"] >= _GOOD:
-            fewer = start["validation_mistakes"] - _LUCK
-            scored = [start, *(row for row in scored if row["validation_mistakes"] < fewer)]
-        return int(max(scored, key=lambda row: (row["validation_f1"], -row["iteration"]))["iteration"])
-    start = rows[0]["match_rate"]
-    steady = takewhile(lambda row: start / 2 <= row["match_rate"] <= start * 2, rows)
-    return int(list(steady)[-1]["iteration"])
+    if not scored:
+        return 0
+    start = scored[0]
+    if start.get("at_home") and start["validation_f1"] >= _GOOD:
+        fewer = start["validation_mistakes"] - _LUCK
+        scored = [start, *(row for row in scored if row["validation_mistakes"] < fewer)]
+    return int(max(scored, key=lambda row: (row["validation_f1"], -row["iteration"]))["iteration"])
 
 
 def at_home(evidence: Evidence, config: RunConfig) -> bool:
@@ -172,5 +178,6 @@ def _row(
         "match_rate": float(scores.label.mean()),
         "mean_risk": float(scores.risk.mean()),
         "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
+        "labels_used": list(fit.labels_used),
         "lacked": list(fit.lacked),
     }

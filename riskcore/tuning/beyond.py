@@ -8,6 +8,9 @@
         one pass of the matcher towards the jury's verdicts, on target and validation pairs alike;
     keep the round whose verdicts explain held-out validation labels best; the starting matcher is a candidate.
 
+Where the starting matcher is kept, its answers are told as one more iteration, the kept one: what is shown of a run is
+then always what it answered.
+
 A validation pair's own label does not reach the witnesses asked about it, nor the jury that judges it, nor the matcher,
 which is taught cross-fitted verdicts. (It reaches the witnesses of other pairs, and through what the jury learns from
 these a trace of it is in its verdict, as in any stacking.) No label of the target is at hand here.
@@ -25,6 +28,7 @@ from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
 from riskcore.risk import RiskScores
 from riskcore.risk.ranking import FitResult, fit_risk_model
+from riskcore.tuning.adaptive import NOTHING_TO_CHOOSE_BY
 from riskcore.tuning.checkpoint import Checkpoint, Progress
 from riskcore.tuning.evidence import Evidence
 from riskcore.tuning.hearing import folds_and_rests, testimony
@@ -35,6 +39,8 @@ from riskcore.tuning.records import IterationScores, MethodResult
 from riskcore.tuning.rounds import Rounds
 from riskcore.tuning.tradition import epoch_seed, validation_scores
 from riskcore.tuning.witnesses import NAMES, TAUGHT, log_odds, posterior_means
+
+NO_BETTER = "No round explains the validation labels better than the matcher alone, so its own answers are kept."
 
 
 def go_beyond(
@@ -50,9 +56,8 @@ def go_beyond(
 
     `checkpoint` is of the rounds, `witnesses` of what the witnesses said.
     """
-    labels = evidence.validation.labels
-    if len(set(labels.tolist())) < 2:
-        return _matcher_alone(matcher, evidence, "no validation pairs of both classes")
+    if not evidence.validation.has_both_classes:
+        return _matcher_alone(matcher, evidence, config, listeners, [], NOTHING_TO_CHOOSE_BY)
     start = matcher.snapshot()
     court = _Court(matcher, evidence, config, listeners, witnesses, should_stop)
     last_round = config.adapt.beyond_iterations if matcher.trainable else 0
@@ -68,15 +73,56 @@ def go_beyond(
         rounds.advance(matcher, row, arrays, best_round)
         notify(listeners, "on_iteration_end", IterationScores("risk+", iteration, scores, sitting.fit.model, row))
         rounds.save(matcher)
-    return _answer(matcher, court, rounds, start)
+    return _answer(matcher, court, rounds, start, listeners)
 
 
-def _matcher_alone(matcher: Matcher, evidence: Evidence, why: str) -> MethodResult:
-    """The starting matcher's answers, where witnesses cannot be weighed or do not help."""
+def _matcher_alone(
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener],
+    rejected: Sequence[Record],
+    why: str,
+) -> MethodResult:
+    """The starting matcher's answers, where witnesses cannot be weighed or do not help: an iteration of their own."""
+    started, part = time.perf_counter(), evidence.validation
+    validated, probability = (matcher.predict_proba(some.examples) for some in (part, evidence.target))
+    fit = fit_risk_model(evidence.prior, part.fired, validated, part.labels, config.risk, config.seed)
+    scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
+    row = _row_of_matcher(len(rejected), scores, fit, part.labels, validated)
+    row["seconds"] = time.perf_counter() - started
+    told = IterationScores("risk+", row["iteration"], scores, fit.model, row, fallback=True)
+    notify(listeners, "on_iteration_end", told)
     unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
-    record = {"lacked": [f"{why}: the matcher is left as it was"]}
-    labels = ("source", "validation") if len(evidence.validation) else ("source",)
-    return MethodResult("risk+", matcher.predict_proba(evidence.target.examples), unseen, labels, record)
+    record = {"best_iteration": row["iteration"], "validation_f1": row["validation_f1"], "lacked": [why]}
+    chosen = ("source", "validation") if part.has_both_classes else ("source",) if matcher.trainable else ()
+    return MethodResult("risk+", probability, unseen, chosen, {**record, "rows": [*rejected, row]})
+
+
+def _row_of_matcher(
+    iteration: int, scores: RiskScores, fit: FitResult, labels: np.ndarray, validated: np.ndarray
+) -> Record:
+    """What an iteration that only asks the starting matcher tells."""
+    f1, loss = validation_scores(labels, validated)
+    return {
+        "iteration": iteration,
+        "validation_f1": f1,
+        "validation_loss": loss,
+        "matcher_validation_f1": f1,
+        "matcher_validation_loss": loss,
+        "flips": 0,
+        **_of_scores(scores),
+        "labels_used": list(fit.labels_used),
+        "lacked": list(fit.lacked),
+    }
+
+
+def _of_scores(scores: RiskScores) -> Record:
+    return {
+        "match_rate": float(scores.label.mean()),
+        "mean_risk": float(scores.risk.mean()),
+        "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
+    }
 
 
 class _Court:
@@ -155,11 +201,10 @@ class _Sitting:
             "matcher_validation_f1": matcher_f1,
             "matcher_validation_loss": matcher_loss,
             "flips": 0 if before is None else int((scores.label != before).sum()),
-            "match_rate": float(scores.label.mean()),
-            "mean_risk": float(scores.risk.mean()),
-            "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
+            **_of_scores(scores),
             "nearness": court.nearness,
             "weights": dict(zip(court.names, self.jury.weights.tolist(), strict=True)),
+            "labels_used": ["source", "validation"],  # the rules' means are updated by the validation labels
             "lacked": list(self.fit.lacked),
         }
 
@@ -181,12 +226,14 @@ def _teach(
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 
-def _answer(matcher: Matcher, court: _Court, rounds: Rounds, start: Arrays) -> MethodResult:
+def _answer(
+    matcher: Matcher, court: _Court, rounds: Rounds, start: Arrays, listeners: Sequence[Listener]
+) -> MethodResult:
     """The best round's verdicts on target and unseen pairs; the starting matcher's own if they fit no better."""
     best = best_round(rounds.rows)
     if rounds.rows[best]["validation_loss"] > rounds.rows[0]["matcher_validation_loss"]:
         matcher.restore(start)
-        return _matcher_alone(matcher, court.evidence, "the witnesses explain the validation pairs no better")
+        return _matcher_alone(matcher, court.evidence, court.config, listeners, rounds.rows, NO_BETTER)
     matcher.restore(rounds.best)
     sitting, unseen = court.sit(matcher), court.evidence.unseen
     probability = None

@@ -24,7 +24,7 @@ from riskcore.errors import CheckpointError
 if TYPE_CHECKING:
     from riskcore.matchers.base import Arrays
 
-VERSION = 2  # to be raised whenever what is kept, or what it means to those who read it, changes
+VERSION = 3  # to be raised whenever what is kept, or what it means to those who read it, changes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -41,6 +41,11 @@ class Part:
     def labels(self) -> np.ndarray:
         return self.examples.labels
 
+    @property
+    def has_both_classes(self) -> bool:
+        """Whether the labels can choose between models: those of one class would choose whatever says it most."""
+        return len(np.unique(self.labels)) == 2
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Evidence:

@@ -18,7 +18,7 @@ from riskcore.data.pairs import Pairs
 from riskcore.data.workload import Workload
 from riskcore.matchers import create, matcher_class
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, never
-from riskcore.tuning.adaptive import adapt
+from riskcore.tuning.adaptive import Adapted, adapt
 from riskcore.tuning.beyond import go_beyond
 from riskcore.tuning.checkpoint import Checkpoint, Progress
 from riskcore.tuning.evidence import Evidence, gather
@@ -104,7 +104,7 @@ class _Run:
 
     def _tradition(self) -> tuple[MethodResult, Arrays]:
         if self.trained:
-            return self._answer("tradition", self._start(), self._labels_to_train, {}), self.trained
+            return self._answer("tradition", self._start(), self._labels_to_choose, {}), self.trained
         matcher, config = create(self.config.matcher, self.workload.attributes), self.config
         history = matcher.fit(
             self.evidence.source.examples,
@@ -116,15 +116,14 @@ class _Run:
             should_stop=self.should_stop,
         )
         facts = {"best_epoch": history.best_epoch}
-        return self._answer("tradition", matcher, self._labels_to_train, facts), matcher.snapshot()
+        return self._answer("tradition", matcher, self._labels_to_choose, facts), matcher.snapshot()
 
     def _risk(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
         adapted = adapt(matcher, self.evidence, self.config, self.listeners, self._checkpoint("risk"), self.should_stop)
         if matcher.trainable:
             notify(self.listeners, "on_adapted", matcher)
-        facts = {"best_iteration": adapted.best, "rows": list(adapted.rows)}
-        return self._answer("risk", matcher, self._labels_to_train, facts), {}
+        return self._answer("risk", matcher, self._labels_to_choose, _kept(adapted)), {}
 
     def _risk_plus(self) -> tuple[MethodResult, Arrays]:
         kept = self._checkpoint("risk+"), self._checkpoint("risk+-witnesses")
@@ -134,7 +133,8 @@ class _Run:
     def _supervised(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
         fine_tune_on_validation(matcher, self.evidence, self.config, self.listeners, self.should_stop)
-        return self._answer("supervised", matcher, self._labels_to_train, {}), {}
+        used = self._labels_to_learn if self.config.adapt.iterations else self._labels_to_choose
+        return self._answer("supervised", matcher, used, {}), {}
 
     def _self_training(self) -> tuple[MethodResult, Arrays]:
         matcher = self._start()
@@ -146,15 +146,14 @@ class _Run:
             self._checkpoint("self-training"),
             self.should_stop,
         )
-        facts = {"best_iteration": taught.best, "rows": list(taught.rows)}
-        return self._answer("self-training", matcher, self._labels_to_train, facts), {}
+        return self._answer("self-training", matcher, self._labels_to_choose, _kept(taught)), {}
 
     def _transfer(self) -> tuple[MethodResult, Arrays]:
         from riskcore.tuning.transfer import train_transfer
 
         matcher = create(self.config.matcher, self.workload.attributes)
         train_transfer(matcher, self.evidence, self.config, self.listeners, self.should_stop)
-        return self._answer("transfer", matcher, self._labels_to_train, {}), {}
+        return self._answer("transfer", matcher, self._labels_to_choose, {}), {}
 
     def _forest(self) -> tuple[MethodResult, Arrays]:
         source, validation = self.evidence.source, self.evidence.validation
@@ -166,13 +165,19 @@ class _Run:
             "forest",
             forest_proba(forest, self.evidence.target.metrics.values),
             None if unseen is None else forest_proba(forest, unseen.metrics.values),
-            self._labels_to_train,
+            self._labels_to_learn,
             {},
         )
         return answer, {}
 
     @property
-    def _labels_to_train(self) -> tuple[str, ...]:
+    def _labels_to_choose(self) -> tuple[str, ...]:
+        """Of methods that train on the source and choose an epoch or an iteration by the validation pairs."""
+        return ("source", "validation") if self.evidence.validation.has_both_classes else ("source",)
+
+    @property
+    def _labels_to_learn(self) -> tuple[str, ...]:
+        """Of methods that train on the validation pairs themselves, whatever their classes."""
         return ("source", "validation") if len(self.evidence.validation) else ("source",)
 
     def _start(self) -> Matcher:
@@ -193,6 +198,10 @@ class _Run:
 
     def _checkpoint(self, name: str) -> Checkpoint | None:
         return None if self.folder is None else Checkpoint(self.folder / f"{name}.safetensors")
+
+
+def _kept(adapted: Adapted) -> dict[str, Any]:
+    return {"best_iteration": adapted.best, "rows": list(adapted.rows), "lacked": adapted.lacked}
 
 
 def _arrays(result: MethodResult) -> Arrays:

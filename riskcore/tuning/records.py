@@ -21,7 +21,8 @@ class IterationScores:
     iteration: int
     scores: RiskScores  # probability, label, mu, sigma, var_match, var_unmatch, risk: one of each per target pair
     model: RiskModel  # the risk model that gave them
-    record: dict[str, Any]  # validation_f1, flips, match_rate, mean_risk, disagreement, lacked, seconds
+    record: dict[str, Any]  # validation_f1, flips, match_rate, mean_risk, disagreement, labels_used, lacked, seconds
+    fallback: bool = False  # the starting matcher's own answers, after rounds that were rejected: nothing is changed
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -31,5 +32,5 @@ class MethodResult:
     method: str
     probability: np.ndarray  # float64, target pairs
     unseen: np.ndarray | None  # float64, pairs of the target that no method was given
-    labels_used: tuple[str, ...]  # of "source", "validation"
-    record: dict[str, Any]  # kept iteration or epoch, validation_f1, seconds, ...
+    labels_used: tuple[str, ...]  # of "source", "validation": those that trained, fitted or chose what gave the answer
+    record: dict[str, Any]  # best_iteration (the kept one) or best_epoch, validation_f1, lacked (sentences), ...

@@ -190,6 +190,27 @@ def test_a_tampered_log_is_noticed(screen, done, runs):
     assert "changed behind its back" in words(screen("audit", run=done.id))
 
 
+def test_a_run_without_validation_labels_does_not_claim_any(screen, done):
+    """It was captioned "Labels used: validation"."""
+    rows = json.loads((done.folder / "summary.json").read_text())
+    rows = [{**row, "validation_f1": None, "labels_used": ["source"]} for row in rows]
+    (done.folder / "summary.json").write_text(json.dumps(rows))
+    results = json.loads((done.folder / "results.json").read_text())
+    why = "There are no validation labels of both classes."
+    results["methods"]["risk"] |= {"best_iteration": 0, "labels_used": ["source"], "lacked": [why]}
+    (done.folder / "results.json").write_text(json.dumps(results))
+    (done.folder / "comparison.json").unlink()
+    live = words(screen("fine_tuning", run=done.id))
+    assert why in live
+    assert "Kept: iteration 0. Labels used: target, for scoring only." in live
+    assert "Labels used: source." in live
+    assert "Labels used: validation" not in live
+    assert f"risk: {why}" in words(screen("compare", run=done.id))
+    pairs = screen("pairs", run=done.id)
+    shown = {box.label: box.value for box in pairs.sidebar.selectbox}
+    assert shown["Iteration"] == 0
+
+
 def test_compare_says_which_labels_each_number_used(screen, done):
     app = screen("compare", run=done.id)
     assert "Labels used: target, for scoring only." in words(app)

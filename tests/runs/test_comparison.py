@@ -8,7 +8,7 @@ import pytest
 
 from riskcore.evaluation import compare_labels, responsibilities
 from riskcore.runs import RunFolder
-from riskcore.runs.comparison import compare_methods, comparison, kept_iteration
+from riskcore.runs.comparison import compare_methods, comparison
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.execute import execute
 from riskcore.runs.rankings import first_look
@@ -62,8 +62,8 @@ def test_credit_is_given_by_the_weights_of_the_iteration_that_was_kept(finished)
     muted = finished.model("risk", 2).with_rules(muted=[finished.model("risk", 2).rules[0]])
     finished.model_file("risk", 2).write_text(muted.to_json())
     told = {"risk": {"best_iteration": 2}}
-    assert kept_iteration(finished, "risk", told["risk"]) == 2
-    assert kept_iteration(finished, "risk", {}) == 4
+    assert finished.kept("risk", told["risk"]) == 2
+    assert finished.kept("risk", {}) is None
     kept = compare_methods(finished, told, None)["changes"]["risk"]["responsible"]
     last = compare_methods(finished, {}, None)["changes"]["risk"]["responsible"]
     assert (kept["iteration"], last["iteration"]) == (2, 4)

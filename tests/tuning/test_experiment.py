@@ -14,8 +14,9 @@ from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, T
 from riskcore.data import DataSet, TargetTruth, Workload, build_workload, find_sample, open_data
 from riskcore.data.pairs import LabelledPairs
 from riskcore.errors import MatcherError
+from riskcore.matchers.base import Matcher
 from riskcore.matchers.neural import MAX_WORDS
-from riskcore.tuning.adaptive import best_iteration
+from riskcore.tuning.evidence import Evidence
 from riskcore.tuning.experiment import run_experiment
 from riskcore.tuning.listeners import Listener
 from riskcore.tuning.records import IterationScores, MethodResult
@@ -33,6 +34,15 @@ class Notes(Listener):
         self.phases: list[str] = []
         self.methods: list[str] = []
         self.steps: list[tuple[str, int, int]] = []
+        self.adapted: np.ndarray | None = None
+        self.evidence: Evidence | None = None
+
+    def on_evidence(self, evidence: Evidence) -> None:
+        self.evidence = evidence
+
+    def on_adapted(self, matcher: Matcher) -> None:
+        assert self.evidence is not None
+        self.adapted = matcher.predict_proba(self.evidence.target.examples)
 
     def on_progress(self, record: dict[str, Any]) -> None:
         self.steps.append((record["phase"], record["done"], record["total"]))
@@ -169,22 +179,31 @@ def test_few_or_no_validation_pairs(quick: RunConfig, size: int) -> None:
         assert len(result.probability) == len(truth.labels)
     if not size:
         assert all(result.labels_used == ("source",) for result in results.values())
-        np.testing.assert_array_equal(results["risk+"].probability, results["tradition"].probability)
+        for method in ("risk", "risk+"):
+            np.testing.assert_array_equal(results[method].probability, results["tradition"].probability)
 
 
 @pytest.mark.parametrize("label", [0, 1])
 def test_validation_pairs_of_one_class_choose_nothing(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig, label: int
 ) -> None:
-    """They would choose whatever says that class most: the last epoch and the match rate decide, as without any."""
+    """They would choose whatever says that class most: the last epoch and the starting matcher are kept."""
     workload = shifted[0]
     one_class = dataclasses.replace(workload, validation=workload.validation.take(workload.validation.labels == label))
-    config = with_methods(quick, "risk", "risk+", "self-training")
-    results = run_experiment(one_class, config)
+    config = with_methods(quick, "risk", "risk+", "self-training", "supervised", "forest")
+    notes = Notes()
+    results = run_experiment(one_class, config, [notes])
     assert results["tradition"].record["best_epoch"] == quick.tune.epochs
-    assert results["risk"].record["best_iteration"] == best_iteration(
-        [{**row, "validation_f1": None} for row in results["risk"].record["rows"]]
-    )
+    for method in ("risk", "risk+", "self-training"):
+        np.testing.assert_array_equal(results[method].probability, results["tradition"].probability)
+        assert results[method].record["best_iteration"] == 0
+        assert "iteration 0, the matcher before adaptation, is kept" in results[method].record["lacked"][0]
+    assert [len(results[method].record["rows"]) for method in ("risk", "self-training")] == [4, 4]  # to be seen
+    np.testing.assert_array_equal(notes.adapted, results["tradition"].probability)
+    used = {method: result.labels_used for method, result in results.items()}
+    learned = dict.fromkeys(("supervised", "forest"), ("source", "validation"))  # from pairs of one class too
+    assert used == dict.fromkeys(("tradition", "risk", "risk+", "self-training"), ("source",)) | learned
+    assert all(one.record["labels_used"] == ["source"] for one in notes.iterations)
     assert {results[method].record["validation_f1"] for method in ("tradition", "risk", "self-training")} == {None}
     assert "both classes" in results["risk+"].record["lacked"][0]
 

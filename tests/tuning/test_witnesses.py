@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
@@ -21,7 +22,9 @@ from riskcore.tuning.evidence import gather
 from riskcore.tuning.experiment import methods_of, run_experiment
 from riskcore.tuning.forest import TREES
 from riskcore.tuning.nearness import nearness
-from riskcore.tuning.witnesses import NAMES, Question, hear_taught
+from riskcore.tuning.witnesses import NAMES, Question, hear_taught, posterior_means
+from tests.tuning.conftest import with_methods
+from tests.tuning.test_experiment import Notes
 
 
 def evidence_and_matcher(workload: Workload, config: RunConfig):
@@ -97,9 +100,35 @@ def test_the_matcher_stays_where_witnesses_only_mislead(
     own = matcher.predict_proba
     known = evidence.validation.examples
     monkeypatch.setattr(matcher, "predict_proba", lambda some: sure if some is known else own(some))
-    result = beyond.go_beyond(matcher, evidence, quick)
-    assert "no better" in result.record["lacked"][0]
+    notes = Notes()
+    result = beyond.go_beyond(matcher, evidence, quick, [notes])
+    assert result.record["lacked"] == [beyond.NO_BETTER]
     np.testing.assert_array_equal(result.probability, own(evidence.target.examples))
+    kept = notes.iterations[result.record["best_iteration"]]
+    assert [one.iteration for one in notes.iterations] == [0, 1, 2, 3]  # three rounds that were rejected, the matcher
+    assert [one.fallback for one in notes.iterations] == [False, False, False, True]
+    np.testing.assert_array_equal(kept.scores.probability, result.probability)
+    assert kept.record["validation_f1"] == result.record["validation_f1"] == 1.0
+    assert result.labels_used == ("source", "validation")  # they chose the matcher
+
+
+def test_posterior_means_count_the_source_as_so_many_pairs(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig
+) -> None:
+    evidence = gather(shifted[0], quick)
+    rules = len(evidence.prior.rules)
+    prior = np.full(rules, 0.5)
+    prior[:3] = 0.9, 0.2, 0.0
+    evidence = dataclasses.replace(evidence, prior=dataclasses.replace(evidence.prior, mean=prior))
+    fired = np.zeros((4, rules))
+    fired[[0, 1, 2], 0] = 1  # two matches and an unmatch
+    fired[[2, 3], 1] = 1  # two unmatches
+    labels = np.array([1, 1, 0, 0])
+    updated = posterior_means(evidence, sparse.csr_array(fired), labels, worth=5.0).mean
+    np.testing.assert_allclose(updated[:2], [(5 * 0.9 + 2) / 8, (5 * 0.2 + 0) / 7])
+    np.testing.assert_array_equal(updated[2:], prior[2:])  # rules that fire on no validation pair
+    of_here = posterior_means(evidence, sparse.csr_array(fired), labels, worth=0.0).mean
+    np.testing.assert_allclose(of_here[:3], [2 / 3, 0.0, 0.0])
 
 
 def test_one_source_is_near_itself_and_far_from_another() -> None:
@@ -136,3 +165,6 @@ def test_foreign_scores_go_through_a_default_run(
     assert np.isfinite(results["risk+"].probability).all()
     used = {method: result.labels_used for method, result in results.items()}
     assert (used["tradition"], used["risk"], used["forest"]) == ((), (), ("source", "validation"))
+    unlabelled = dataclasses.replace(workload, validation=workload.validation.take(np.zeros(0, int)))
+    alone = run_experiment(unlabelled, with_methods(config, "risk+"))["risk+"]
+    assert (alone.labels_used, alone.record["best_iteration"]) == ((), 0)
