@@ -157,7 +157,7 @@ def test_top(call, made, runs, tmp_path):
     assert len(risks) == 5
     flipped = json.loads(call("top", runs / made, "--flipped", "--json").stdout)["pairs"]
     assert flipped
-    assert all(pair["changed"] for pair in flipped)
+    assert all(pair["flipped"] for pair in flipped)
     for name in ("top.csv", "top.parquet"):
         assert call("top", made, "--n", 3, "--out", tmp_path / name).exit_code == 0
     assert len(pd.read_csv(tmp_path / "top.csv")) == len(pd.read_parquet(tmp_path / "top.parquet")) == 3

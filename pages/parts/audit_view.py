@@ -16,7 +16,7 @@ from riskcore.audit import Verdict, html_report
 from riskcore.audit.export import csv_text
 from riskcore.runs import PairQuery, all_pairs
 
-FACTS = ("probability", "label", "risk", "changed")
+FACTS = ("probability", "label", "risk", "flipped")
 
 
 @dataclasses.dataclass(frozen=True)

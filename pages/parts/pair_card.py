@@ -90,7 +90,7 @@ def headline(detail: PairDetail) -> str:
         (label.colour, f"{label.sign} labelled {label.word} · probability {scores['probability']:.2f}"),
         (RISKY.colour if risk >= 0.4 else label.colour, f"{RISKY.sign} risk {risk:.2f} · {risk_word(risk)}"),
     ]
-    if scores["changed"]:
+    if scores["flipped"]:
         before = of_label(1 - int(scores["label"]))
         badges.append((FLIPPED.colour, f"{FLIPPED.sign} flipped from {before.word} by fine-tuning"))
     elif int(scores["flips"]):

@@ -72,7 +72,7 @@ def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
             "risk": rows["risk"],
             "label": [of_label(int(label)).text for label in rows["label"]],
             "probability": rows["probability"],
-            "flip": [_flip(bool(c), int(f)) for c, f in zip(rows["changed"], rows["flips"], strict=True)],
+            "flip": [_flip(bool(now), int(n)) for now, n in zip(rows["flipped"], rows["flips"], strict=True)],
             "verdict": [VERDICTS[v].text if v in VERDICTS else "" for v in rows["verdict"]],
         }
     )
@@ -110,8 +110,8 @@ def chosen_row(state: Any) -> int | None:
     return int(state.selection.cells[0][0]) if state.selection.cells else None
 
 
-def _flip(changed: bool, flips: int) -> str:
-    return FLIPPED.text if changed else "↺ flipped back" if flips else ""
+def _flip(flipped: bool, flips: int) -> str:
+    return FLIPPED.text if flipped else "↺ flipped back" if flips else ""
 
 
 def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:

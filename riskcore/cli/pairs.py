@@ -131,9 +131,9 @@ def _print_pairs(rows: pd.DataFrame) -> None:
         sides = [_record(row, side) for side in ("left_", "right_")]
         label = "match" if row["label"] == 1 else "unmatch"
         figures = (f"{row['probability']:.3f}", f"{row['risk']:.3f}")
-        grid.add_row(_cell(row["pair_id"]), f"{label}{' *' if row['changed'] else ''}", *figures, *sides)
+        grid.add_row(_cell(row["pair_id"]), f"{label}{' *' if row['flipped'] else ''}", *figures, *sides)
     console().print(grid)
-    if rows["changed"].any():
+    if rows["flipped"].any():
         say("* the label was changed by adaptive training")
 
 

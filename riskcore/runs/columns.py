@@ -17,10 +17,9 @@ SCORE_COLUMNS = (
     "var_match",
     "var_unmatch",
     "risk",
-    "flipped",  # bool: another label than in the iteration before
+    "flipped",  # bool: another label than in iteration 0, on screens and in exports alike; see `score_files`
     "from_label",  # the label in the iteration before
-    "changed",  # bool: another label than in iteration 0
-    "flips",  # how often the label has flipped so far
+    "flips",  # how often the label was another than in the iteration before, so far
 )
 FIRED_COLUMNS = (ROW, "rule")  # a rule is its place in rules.json
 TRUTH_COLUMNS = (ROW, "label")  # -1 where unknown

@@ -9,9 +9,10 @@ import numpy as np
 import pandas as pd
 
 from riskcore.errors import RiskcoreError
-from riskcore.runs.columns import HISTORY_COLUMNS, LEFT, PAIR_ID, RIGHT, ROW, SCORE_COLUMNS
+from riskcore.runs.columns import HISTORY_COLUMNS, LEFT, PAIR_ID, RIGHT, ROW
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.parquet import frame, scan, searching, take_rows
+from riskcore.runs.score_files import take_scores
 
 if TYPE_CHECKING:
     from riskcore.risk import Explanation, RiskModel
@@ -52,7 +53,7 @@ def pair_detail(
         right={name.removeprefix(RIGHT): value for name, value in record.items() if name.startswith(RIGHT)},
         metrics=metrics,
         fired=_fired(folder.rules(), metrics),
-        scores=take_rows(file, [row], SCORE_COLUMNS).to_pylist()[0],
+        scores=take_scores(file, [row]).to_pylist()[0],
         truth=_truth(folder, row),
     )
 
@@ -61,7 +62,7 @@ def pair_history(folder: RunFolder, pair_id: str, method: str = "risk", row: int
     """A row per iteration: what the matcher and the risk model said of the pair."""
     row, columns = row_of(folder, pair_id) if row is None else row, HISTORY_COLUMNS[1:]
     rows = [
-        {"iteration": iteration, **take_rows(folder.scores_file(method, iteration), [row], columns).to_pylist()[0]}
+        {"iteration": iteration, **take_scores(folder.scores_file(method, iteration), [row], columns).to_pylist()[0]}
         for iteration in folder.iterations(method)
     ]
     return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS))

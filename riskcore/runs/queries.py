@@ -10,10 +10,11 @@ import duckdb
 import pandas as pd
 
 from riskcore.errors import ConfigError
-from riskcore.runs.columns import LEFT, PAIR_ID, RIGHT, ROW, SCORE_COLUMNS, SORT_COLUMNS, TRUTH, VERDICT, WRONG
+from riskcore.runs.columns import LEFT, PAIR_ID, RIGHT, ROW, SORT_COLUMNS, TRUTH, VERDICT, WRONG
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.parquet import frame, quoted, scan, searching, take_rows
 from riskcore.runs.records import RunStorageError
+from riskcore.runs.score_files import scan_scores, take_scores
 
 NO_VERDICT = "none"  # as PairQuery.verdict: pairs nobody has judged
 MAX_PAGE_SIZE = 10_000
@@ -28,7 +29,7 @@ class PairQuery:
     sort: str = "risk"
     descending: bool = True
     label: int | None = None
-    flipped: bool | None = None  # another label than in iteration 0
+    flipped: bool | None = None  # the score column of that name: another label than in iteration 0
     flipped_back: bool | None = None  # flipped on the way, and has the label of iteration 0 again
     rule: int | None = None  # this rule fired
     attribute: str | None = None  # a rule on this attribute fired
@@ -72,7 +73,7 @@ def _answer(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | N
     file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
     judged = {pair: str(getattr(one, "verdict", one)) for pair, one in (verdicts or {}).items()}
     with searching() as connection:
-        table = _meeting(connection, folder, query, judged, scan(file))
+        table = _meeting(connection, folder, query, judged, scan_scores(file))
         total = int(frame(connection, f"SELECT count(*) AS total FROM {table}")["total"][0])
         size = max(1, total) if size is None else size
         pages = max(1, -(-total // size))
@@ -81,7 +82,7 @@ def _answer(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | N
         limits = f"LIMIT {size} OFFSET {(page - 1) * size}"
         # Places alone are sorted; the other columns are fetched for one page of them.
         rows = frame(connection, f"SELECT {ROW} FROM {table} ORDER BY {order} {limits}")[ROW].to_numpy()
-    scores = take_rows(file, rows, SCORE_COLUMNS).to_pandas()
+    scores = take_scores(file, rows).to_pandas()
     return PairPage(_beside(folder, scores, rows, judged), total, page, pages)
 
 
@@ -115,8 +116,8 @@ def _conditions(
     """Every filter as SQL over the scores `s`, and the values it takes."""
     plain: list[tuple[str, Any]] = [
         ("s.label = ?", query.label),
-        ("s.changed = ?", query.flipped),
-        ("(s.flips > 0 AND NOT s.changed) = ?", query.flipped_back),
+        ("s.flipped = ?", query.flipped),
+        ("(s.flips > 0 AND NOT s.flipped) = ?", query.flipped_back),
         ("s.risk >= ?", query.risk_min),
         ("s.risk <= ?", query.risk_max),
     ]

@@ -49,9 +49,8 @@ class ScoreWriter:
             PAIR_ID: self._ids,
             **{name: getattr(told.scores, name) for name in SCORE_COLUMNS[2:9]},
             "label": label,
-            "flipped": label != previous,
+            "flipped": label != first,
             "from_label": previous,
-            "changed": label != first,
             "flips": flips.astype(np.int16),
         }
         # Scores come last: an iteration is there for readers as soon as its scores are, and they want its model too.

@@ -183,7 +183,7 @@ def _write_method(
         flips = flips + (now != before)
         names = ("probability", "label", "mu", "sigma", "var_match", "var_unmatch", "risk")
         table = {"row": np.arange(len(ids)), "pair_id": ids, **{name: getattr(scores, name) for name in names}}
-        table |= {"flipped": now != before, "from_label": before, "changed": now != first, "flips": flips}
+        table |= {"flipped": now != first, "from_label": before, "flips": flips}
         write_parquet(folder.scores_file(method, iteration), pa.table(table))
         write_text(folder.model_file(method, iteration), model.to_json())
         rows.append(_summary(method, iteration, scores, labels, first, before, truth))

@@ -8,7 +8,9 @@ import pandas as pd
 import pytest
 
 from pages.parts import live
-from pages.parts.queue import queue_csv
+from pages.parts.audit_view import export_rows, judged_rows
+from pages.parts.queue import queue_csv, queue_table
+from pages.parts.run_picker import View
 from riskcore.audit import VerdictLog
 from riskcore.runs import PairQuery, RunFolder, RunNotFoundError, RunState, RunStore, query_pairs
 from tests.pages.conftest import checked, words
@@ -84,6 +86,20 @@ def test_the_download_holds_the_queue_and_no_formula(done):
     hostile = pd.read_csv(io.BytesIO(queue_csv(folder, PairQuery(), {})))
     assert set(HOSTILE) <= set(hostile["left_title"])
     assert not hostile["left_title"].str.startswith(("=", "+", "-", "@")).any()
+
+
+def test_exports_say_flipped_where_the_screen_does(done, runs):
+    folder = RunFolder(done.folder)
+    view = View(done, folder, "risk", 2)
+    listed = query_pairs(folder, PairQuery(flipped=True, page_size=1000)).rows
+    shown = queue_table(query_pairs(folder, PairQuery(page_size=1000)).rows, folder.attributes())
+    assert set(shown.loc[shown["flip"] == "⇄ flipped", "pair"]) == set(listed["pair_id"]) != set()
+    exported = pd.read_csv(io.BytesIO(queue_csv(folder, PairQuery(), {})))
+    assert set(exported.loc[exported["flipped"], "pair_id"]) == set(listed["pair_id"])
+    log = VerdictLog(RunStore(runs))
+    for pair in listed["pair_id"][:3]:
+        log.add(done.id, pair, "match", who="ann")
+    assert export_rows(view, judged_rows(view, log.current(done.id)))["flipped"].all()
 
 
 def test_a_note_goes_with_its_verdict(screen, done, runs):

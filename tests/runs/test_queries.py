@@ -4,12 +4,14 @@ import itertools
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 from riskcore.errors import ConfigError
-from riskcore.runs import PairQuery, RunStorageError, query_pairs
+from riskcore.runs import PairQuery, RunStorageError, pair_history, query_pairs
 from riskcore.runs.execute import execute
+from riskcore.runs.files import write_parquet
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.parquet import take_rows
 from tests.runs.conftest import small_config, small_data
@@ -25,6 +27,7 @@ def everything(finished):
     table["truth"] = pq.read_table(finished.truth_file).to_pandas()["label"]
     labels = np.array([pq.read_table(finished.scores_file("risk", n)).to_pandas()["label"] for n in range(5)])
     table["was_flipped"] = (labels[1:] != labels[:-1]).any(axis=0)
+    table["moved"] = labels[-1] != labels[0]
     table["back"] = table["was_flipped"] & (labels[-1] == labels[0])
     fired = fired_by_hand(pq.read_table(finished.metrics_file).to_pandas().to_numpy()).toarray()
     for number in range(len(RULES)):
@@ -42,8 +45,8 @@ def ids(frame):
         ({}, lambda t: t["row"] >= 0),
         ({"label": 1}, lambda t: t["label"] == 1),
         ({"label": 0}, lambda t: t["label"] == 0),
-        ({"flipped": True}, lambda t: t["changed"]),
-        ({"flipped": False}, lambda t: ~t["changed"]),
+        ({"flipped": True}, lambda t: t["moved"]),
+        ({"flipped": False}, lambda t: ~t["moved"]),
         ({"flipped_back": True}, lambda t: t["back"]),
         ({"rule": 0}, lambda t: t["rule0"]),
         ({"rule": 2}, lambda t: t["rule2"]),
@@ -57,7 +60,7 @@ def ids(frame):
         ({"text": "%"}, lambda t: t["row"] < 0),
         ({"wrong": True}, lambda t: t["label"] != t["truth"]),
         ({"wrong": False}, lambda t: t["label"] == t["truth"]),
-        ({"label": 1, "rule": 0, "flipped": True}, lambda t: (t["label"] == 1) & t["rule0"] & t["changed"]),
+        ({"label": 1, "rule": 0, "flipped": True}, lambda t: (t["label"] == 1) & t["rule0"] & t["moved"]),
     ],
     ids=str,
 )
@@ -85,10 +88,32 @@ def test_pages_cover_everything_once(finished, everything):
     assert (beyond.page, ids(beyond.rows)) == (7, ids(pages[-1].rows))
 
 
+def test_flipped_is_what_the_filter_asks_for(finished):
+    """The column once was about the iteration before: False on most rows that the screen lists as flipped."""
+    rows = query_pairs(finished, PairQuery(flipped=True)).rows
+    assert len(rows)
+    assert rows["flipped"].all()
+    assert (rows["from_label"] == rows["label"]).any()  # flipped earlier than in the last iteration
+    assert not query_pairs(finished, PairQuery(flipped=False)).rows["flipped"].any()
+
+
+def test_scores_of_version_0_1_are_read_alike(finished):
+    asked = [PairQuery(), PairQuery(flipped=True), PairQuery(flipped_back=True, sort="flips")]
+    found, history = [query_pairs(finished, query) for query in asked], pair_history(finished, "a0:b2")
+    for iteration in finished.iterations("risk"):
+        file = finished.scores_file("risk", iteration)
+        scores = pq.read_table(file).to_pandas()
+        as_then = {"flipped": scores["label"] != scores["from_label"], "changed": scores["flipped"]}
+        write_parquet(file, pa.Table.from_pandas(scores.assign(**as_then), preserve_index=False))
+    for query, page in zip(asked, found, strict=True):
+        pd.testing.assert_frame_equal(query_pairs(finished, query).rows, page.rows, check_dtype=False)
+    pd.testing.assert_frame_equal(pair_history(finished, "a0:b2"), history)
+
+
 def test_a_page_has_records_truth_and_verdicts_beside_the_scores(finished, everything):
     page = query_pairs(finished, PairQuery(), {"a0:b2": "unsure"}).rows
     wanted = everything.set_index("pair_id").loc[page["pair_id"]].reset_index()
-    for column in ("left_title", "right_year", "probability", "risk", "truth", "changed"):
+    for column in ("left_title", "right_year", "probability", "risk", "truth", "flipped"):
         assert page[column].tolist() == wanted[column].tolist()
     assert page["wrong"].tolist() == (wanted["label"] != wanted["truth"]).tolist()
     assert page.set_index("pair_id")["verdict"].dropna().to_dict() == {"a0:b2": "unsure"}
@@ -108,7 +133,7 @@ def test_verdicts_filter(finished):
 
 def test_an_earlier_iteration(finished):
     first = query_pairs(finished, PairQuery(iteration=0))
-    assert not first.rows["changed"].any()
+    assert not first.rows["flipped"].any()
     with pytest.raises(RunStorageError, match=r"no iteration 9\. There are 0 to 4"):
         query_pairs(finished, PairQuery(iteration=9))
     with pytest.raises(RunStorageError, match="has no iterations"):

@@ -1,0 +1,42 @@
+"""Reading score files, whichever version wrote them. Here it is decided what `flipped` means to every reader.
+
+A pair is flipped if its label is another than in iteration 0. Version 0.1 stored that as `changed`, and used the name
+`flipped` for another label than in the iteration before; that is `from_label <> label` in files of every version.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from riskcore.runs.columns import SCORE_COLUMNS
+from riskcore.runs.parquet import scan, take_rows
+from riskcore.runs.records import RunStorageError
+
+FLIPPED, _FLIPPED_0_1 = "flipped", "changed"
+
+
+def scan_scores(file: Path) -> str:
+    """The scores as a table in a query."""
+    if not _of_0_1(file):
+        return scan(file)
+    return f"(SELECT * EXCLUDE ({_FLIPPED_0_1}) REPLACE ({_FLIPPED_0_1} AS {FLIPPED}) FROM {scan(file)})"
+
+
+def take_scores(file: Path, rows: Sequence[int] | np.ndarray, columns: Sequence[str] = SCORE_COLUMNS) -> pa.Table:
+    """These columns of some rows, in the order asked."""
+    if not _of_0_1(file):
+        return take_rows(file, rows, columns)
+    stored = [_FLIPPED_0_1 if name == FLIPPED else name for name in columns]
+    return take_rows(file, rows, stored).select(stored).rename_columns(list(columns))
+
+
+def _of_0_1(file: Path) -> bool:
+    try:
+        return _FLIPPED_0_1 in pq.read_schema(file).names
+    except (OSError, pa.ArrowInvalid) as error:
+        raise RunStorageError(f"{file} cannot be read: {error}.") from error
