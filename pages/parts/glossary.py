@@ -44,28 +44,45 @@ HINTS = {  # metrics whose names do not explain themselves
     "lacking_word": _RARITY,
 }
 
-FORMULAS = {
-    "risk": r"""
-For a pair with fired rules $F$ and matcher output $x$:
 
-$$W=\sum_{f\in F} w_f + w(x),\quad \mu=\frac{\sum w_f\,\mu_f + w(x)\,x}{W},\quad
-\sigma^2=\frac{\sum w_f^2 s_f^2 + w(x)^2 s_x^2}{W^2}$$
+class Tex(str):
+    """A formula on a line of its own. Inside Markdown, one of several lines is shown as an error."""
 
-The equivalence probability is taken as normal $(\mu,\sigma^2)$, truncated to $[0,1]$, with quantile $Q$. At confidence
-$\theta$ the risk of *match* is $VaR^+ = 1-Q(1-\theta)$ and the risk of *unmatch* is $VaR^- = Q(\theta)$.
-The pair's risk is that of its current label.""",
-    "training": r"""
-One pass over the target minimises $-(1-VaR^+)\log g - (1-VaR^-)\log(1-g)$, where $g$ is the matcher's output and the
-values at risk are held constant. So the matcher moves towards whichever label the evidence finds less risky.""",
-    "bound": r"""
-$$\mu_j \;\ge\; \tfrac12 + \tfrac{\epsilon}{2} - \sqrt{\tfrac{m+1}{2}\,\ln\frac{1}{1-(1-\delta^{1/n})^{1/2}}}$$
 
-With probability $1-\delta$ a pair whose $\mu_j$ satisfies the bound is flipped to match; here $\delta = 0.05$,
-$m$ counts its rules, and the value at risk is the untruncated $\mu \pm 2\sigma$.""",
+FORMULAS: dict[str, tuple[str, ...]] = {
+    "risk": (
+        "For a pair with fired rules $F$ and matcher output $x$:",
+        Tex(r"W=\sum_{f\in F} w_f + w(x)"),
+        Tex(r"\mu=\frac{\sum_{f\in F} w_f\,\mu_f + w(x)\,x}{W}"),
+        Tex(r"\sigma^2=\frac{\sum_{f\in F} w_f^2 s_f^2 + w(x)^2 s_x^2}{W^2}"),
+        r"The equivalence probability is taken as normal $(\mu,\sigma^2)$, truncated to $[0,1]$, with quantile $Q$. At "
+        r"confidence $\theta$ the risks of *match* and of *unmatch* are",
+        Tex(r"\mathrm{VaR}^+ = 1-Q(1-\theta)"),
+        Tex(r"\mathrm{VaR}^- = Q(\theta)"),
+        "The pair's risk is that of its current label.",
+    ),
+    "training": (
+        "One pass over the target minimises",
+        Tex(r"-(1-\mathrm{VaR}^+)\log g - (1-\mathrm{VaR}^-)\log(1-g)"),
+        "where $g$ is the matcher's output and the values at risk are held constant. So the matcher moves towards "
+        "whichever label the evidence finds less risky.",
+    ),
+    "bound": (
+        Tex(
+            r"\mu_j \;\ge\; \tfrac12 + \tfrac{\epsilon}{2}"
+            r" - \sqrt{\tfrac{m+1}{2}\,\ln\frac{1}{1-(1-\delta^{1/n})^{1/2}}}"
+        ),
+        r"With probability $1-\delta$ a pair whose $\mu_j$ satisfies the bound is flipped to match; here "
+        r"$\delta = 0.05$, $m$ counts its rules, and the value at risk is the untruncated $\mu \pm 2\sigma$.",
+    ),
 }
 
 
 def formula(name: str, title: str = "The formula") -> None:
     """A formula behind one click."""
     with st.expander(title, icon=":material/function:"):
-        st.markdown(FORMULAS[name])
+        for part in FORMULAS[name]:
+            if isinstance(part, Tex):
+                st.latex(part)
+            else:
+                st.markdown(part)

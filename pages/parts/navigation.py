@@ -6,6 +6,8 @@ import dataclasses
 
 import streamlit as st
 
+from pages.parts.icons import FAVICON
+
 _DECLARED = "navigation_declared"
 
 
@@ -45,6 +47,8 @@ def declare() -> st.Page:
         page = st.Page(screen.path, title=screen.title, icon=screen.icon, default=screen.name == "overview")
         sections.setdefault(screen.section, []).append(page)
     st.session_state[_DECLARED] = True
+    # Before the list of screens: without one, the browser takes the screen's icon and fetches it from a font server.
+    st.set_page_config(page_icon=FAVICON)
     return st.navigation(sections, expanded=True)
 
 

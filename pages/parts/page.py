@@ -10,6 +10,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
 from pages.parts.callbacks import kept_error
+from pages.parts.icons import FAVICON
 from pages.parts.navigation import SCREENS, ensure_declared
 from riskcore.errors import DataFormatError, RiskcoreError
 
@@ -20,7 +21,7 @@ _log = logging.getLogger(__name__)
 def open_page(name: str, lead: str = "") -> Iterator[None]:
     """Open a screen by its file name; `lead` is the sentence below the title."""
     screen = SCREENS[name]
-    st.set_page_config(page_title=f"{screen.title} · Riskcore", page_icon=":material/troubleshoot:", layout="wide")
+    st.set_page_config(page_title=f"{screen.title} · Riskcore", page_icon=FAVICON, layout="wide")
     ensure_declared()
     _require_sign_in()
     st.title(screen.title, anchor=False)

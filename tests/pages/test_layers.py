@@ -62,6 +62,13 @@ def test_a_click_does_not_wait_for_a_full_collection():
     assert "runner.postScriptGC" in get_config_options()  # it is hidden: a release may take it away
 
 
+def test_tables_offer_no_export_of_their_own():
+    """Theirs writes cells as they are; ours escapes what a spreadsheet would compute."""
+    settings = tomllib.loads((PROJECT / ".streamlit" / "config.toml").read_text(encoding="utf-8"))
+    assert "client.disableDataExport" in get_config_options()
+    assert settings["client"]["disableDataExport"] is True
+
+
 def test_record_text_never_goes_through_unsafe_markdown():
     for script in (*SCRIPTS, *(PROJECT / "pages" / "parts").glob("*.py")):
         text = script.read_text(encoding="utf-8")
