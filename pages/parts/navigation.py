@@ -7,6 +7,8 @@ import dataclasses
 import streamlit as st
 
 from pages.parts.icons import FAVICON
+from pages.parts.sign_in_settings import sign_in_configured
+from riskcore.errors import ConfigError
 
 _DECLARED = "navigation_declared"
 
@@ -49,7 +51,16 @@ def declare() -> st.Page:
     st.session_state[_DECLARED] = True
     # Before the list of screens: without one, the browser takes the screen's icon and fetches it from a font server.
     st.set_page_config(page_icon=FAVICON)
-    return st.navigation(sections, expanded=True)
+    return st.navigation(sections, expanded=True, position="sidebar" if _may_serve() else "hidden")
+
+
+def _may_serve() -> bool:
+    """Not with sign-in settings that cannot be used; the page says so."""
+    try:
+        sign_in_configured()
+    except ConfigError:
+        return False
+    return True
 
 
 def ensure_declared() -> None:

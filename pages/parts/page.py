@@ -12,7 +12,8 @@ from streamlit.runtime.scriptrunner import RerunException, StopException
 from pages.parts.callbacks import kept_error
 from pages.parts.icons import FAVICON
 from pages.parts.navigation import SCREENS, ensure_declared
-from riskcore.errors import DataFormatError, RiskcoreError
+from pages.parts.sign_in_settings import sign_in_configured
+from riskcore.errors import ConfigError, DataFormatError, RiskcoreError
 
 _log = logging.getLogger(__name__)
 
@@ -61,9 +62,18 @@ def show_error(error: RiskcoreError) -> None:
 
 
 def _require_sign_in() -> None:
-    """With a sign-in service configured, nothing is shown to strangers; without one the server is for this machine."""
-    if not signs_in() or st.user.is_logged_in:
-        return
+    """With a sign-in service configured, nothing is shown to strangers; without one the server is for this machine.
+
+    Settings that cannot be used are neither of the two: then nothing is shown to anyone.
+    """
+    try:
+        if not signs_in() or st.user.is_logged_in:
+            return
+    except ConfigError as error:
+        _log.error("No screen is shown: %s", error)
+        st.error("Riskcore shows no screen, because its sign-in settings cannot be used.", icon=":material/error:")
+        st.code(str(error), language=None, wrap_lines=True)
+        st.stop()
     st.title("Riskcore", anchor=False)
     st.write("Please sign in to see runs, pairs and verdicts.")
     st.button("Sign in", on_click=st.login, type="primary", icon=":material/login:")
@@ -71,11 +81,8 @@ def _require_sign_in() -> None:
 
 
 def signs_in() -> bool:
-    """Whether a sign-in service is configured."""
-    try:
-        return "auth" in st.secrets
-    except FileNotFoundError:
-        return False
+    """Whether a sign-in service is configured. Raises ConfigError where it is but cannot be used."""
+    return sign_in_configured()
 
 
 def who() -> str:

@@ -1,0 +1,101 @@
+"""Whether a sign-in service is configured, and a refusal where it is but cannot be used.
+
+Streamlit reports a secrets file that it cannot parse with a subclass of `FileNotFoundError`, and starts all the same.
+Taken for "there is no file", that would show every screen to everyone, so anything but a clear answer is an error.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from streamlit import config
+from streamlit.config_option import ConfigOption
+from streamlit.errors import StreamlitSecretNotFoundError
+
+from riskcore.errors import ConfigError
+
+_SHARED = ("redirect_uri", "cookie_secret")
+_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
+_ADDRESSES = ("redirect_uri", "server_metadata_url")
+
+
+def sign_in_configured() -> bool:
+    """True with a usable [auth] section, False without any; raises ConfigError for everything between."""
+    secrets = _read_secrets()
+    if "auth" not in secrets:
+        return False
+    _check_section(secrets["auth"])
+    _check_library()
+    return True
+
+
+def _read_secrets() -> Mapping[str, Any]:
+    """The secrets; empty where there is no file and none was asked for."""
+    try:
+        secrets = st.secrets.to_dict()
+    except StreamlitSecretNotFoundError as error:
+        if error.error_id != "no-secrets-found" or _existing_files():
+            raise ConfigError(_unreadable(error)) from error
+        secrets = {}
+    except Exception as error:  # no right to read it, not UTF-8, a folder of that name, ...
+        raise ConfigError(_unreadable(error)) from error
+    missing = [] if "auth" in secrets else [file for file in _requested_files() if not os.path.exists(file)]
+    if missing:
+        raise ConfigError(
+            f"Streamlit's setting secrets.files names {', '.join(missing)}, and there is no such file. "
+            "Put it there or remove the setting, then start the server again."
+        )
+    return secrets
+
+
+def _unreadable(error: Exception) -> str:
+    reason = error.__cause__ or getattr(error, "strerror", None) or error
+    return (
+        f"The secrets file {', '.join(_existing_files()) or 'secrets.toml'} cannot be read: {reason}. "
+        "Correct or remove it, then start the server again."
+    )
+
+
+def _existing_files() -> list[str]:
+    """The configured files that are there. A link to nothing counts: someone meant a file to be there."""
+    return [file for file in config.get_option("secrets.files") if os.path.lexists(file)]
+
+
+def _requested_files() -> list[str]:
+    """The files that the operator named; Streamlit's own places may be empty."""
+    if config.get_where_defined("secrets.files") == ConfigOption.DEFAULT_DEFINITION:
+        return []
+    return list(config.get_option("secrets.files"))
+
+
+def _check_section(section: Any) -> None:
+    """All keys that signing in needs are there, filled in, and addresses are complete."""
+    found = section if isinstance(section, Mapping) else {}
+    provider = found.get("default", found)
+    values = {key: found.get(key) for key in _SHARED}
+    values |= {key: provider.get(key) if isinstance(provider, Mapping) else None for key in _PROVIDER}
+    problems = [f"{key} is missing" for key, value in values.items() if not isinstance(value, str) or not value.strip()]
+    problems += [
+        f"{key} does not begin with http:// or https://"
+        for key in _ADDRESSES
+        if f"{key} is missing" not in problems and not str(values[key]).startswith(("http://", "https://"))
+    ]
+    if problems:
+        raise ConfigError(
+            f"The section [auth] of {', '.join(_existing_files()) or 'secrets.toml'} cannot be used: "
+            f"{', '.join(problems)}. Complete or remove the section, then start the server again."
+        )
+
+
+def _check_library() -> None:
+    """What `st.login` imports, imported before anyone needs it."""
+    try:
+        import authlib.integrations.starlette_client  # noqa: F401
+    except ImportError as error:
+        raise ConfigError(
+            f"{', '.join(_existing_files()) or 'secrets.toml'} asks for sign-in, which needs the package Authlib, and "
+            f"it cannot be imported: {error}. Run pip install -r requirements.txt, then start the server again."
+        ) from error
