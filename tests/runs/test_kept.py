@@ -45,7 +45,7 @@ def test_without_validation_labels_every_reader_gets_iteration_0(unlabelled):
     assert unlabelled.iterations("risk") == [0, 1, 2]  # worked through, to be seen
     told, final = unlabelled.results()["methods"], pd.read_parquet(unlabelled.final_file)
     last = query_pairs(unlabelled, PairQuery(iteration=2, sort="row", descending=False, page_size=500)).rows
-    assert last["changed"].any()
+    assert last["flipped"].any()
     for method in ("risk", "risk+", "self-training"):
         assert (told[method]["best_iteration"], told[method]["labels_used"]) == (0, ["source"])
         assert SENTENCE in told[method]["lacked"][0]
@@ -54,7 +54,7 @@ def test_without_validation_labels_every_reader_gets_iteration_0(unlabelled):
         assert unlabelled.kept(method) == unlabelled.iteration(method, None) == 0
         page = query_pairs(unlabelled, PairQuery(method=method, sort="row", descending=False, page_size=500)).rows
         np.testing.assert_array_equal(page["probability"], final["tradition"][: len(page)])
-        assert not page["changed"].any()
+        assert not page["flipped"].any()
         assert comparison(unlabelled)["changes"][method]["flipped"] == 0
     pair = str(last["pair_id"][0])
     assert pair_detail(unlabelled, pair).scores == pair_detail(unlabelled, pair, iteration=0).scores
@@ -78,7 +78,7 @@ def test_the_command_line_says_why(unlabelled):
     for command in (("runs", "show"), ("compare",)):
         assert why in call(*command, unlabelled.path.name)
     shown = json.loads(call("top", unlabelled.path.name, "--n", "5", "--json"))["pairs"]
-    assert [one["changed"] for one in shown] == 5 * [False]
+    assert [one["flipped"] for one in shown] == 5 * [False]
 
 
 def test_readers_take_the_kept_iteration_unless_told(finished):
@@ -101,6 +101,6 @@ def test_an_answer_that_is_the_matchers_own_has_changed_nothing(tmp_path):
         scores = model.score(p, fired_by_hand(values))
         writer.write(IterationScores("risk+", iteration, scores, model, {}, fallback=iteration == 2))
     rounds, answer = (pd.read_parquet(RunFolder(tmp_path).scores_file("risk+", at)) for at in (1, 2))
-    assert rounds["changed"].all()
-    assert not answer[["changed", "flipped"]].any(axis=None)
+    assert rounds["flipped"].all()
+    assert not answer["flipped"].any()
     assert (answer["probability"] == 0.4).all()
