@@ -1,5 +1,5 @@
 """The screens' entry: which pages there are, then the one that was asked for."""
 
-from pages.parts.navigation import declare
+from pages.parts.frame.navigation import declare
 
 declare().run()

@@ -28,7 +28,7 @@ from benchmarks.arguments import JsonOption, report
 from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data.samples import find_sample
 from riskcore.runs import RunFolder, RunState, RunStore
-from riskcore.runs.records import RunRecord
+from riskcore.runs.store.run_record import RunRecord
 
 WORKER = (sys.executable, "-m", "riskcore.runs.worker")
 PROJECT = Path(__file__).resolve().parent.parent

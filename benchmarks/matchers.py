@@ -25,7 +25,8 @@ from riskcore.data.dataset import open_data
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.matchers import Examples, create
 from riskcore.metrics.matrix import MetricSpace
-from riskcore.tuning.listeners import ConsoleProgress
+from riskcore.training.listeners import ConsoleProgress
+from riskcore.training.supervised import train_on_labels
 
 PUBLISHED = {"DA": 98.4, "DS": 94.7, "AB": 62.8, "IA": 88.0}  # DeepMatcher, official splits
 
@@ -45,7 +46,7 @@ def one_training(
     train, validation, test = (Examples(pairs, values) for pairs, values in zip(parts, metrics, strict=True))
     matcher = create(config, workload.attributes)
     started = time.process_time()
-    matcher.fit(train, validation, tune=tune, seed=seed, listeners=[ConsoleProgress(sys.stderr)])
+    train_on_labels(matcher, train, validation, config=tune, seed=seed, listeners=[ConsoleProgress(sys.stderr)])
     seconds = time.process_time() - started
     return 100 * float(f1_score(truth.labels, matcher.predict_proba(test) >= 0.5)), seconds
 

@@ -22,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.arguments import JsonOption, report
 from benchmarks.risk import firing
 from riskcore.data.pairs import Pairs, Table
+from riskcore.evaluation.truth_scorer import Judge
 from riskcore.metrics.kinds import Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
@@ -29,10 +30,9 @@ from riskcore.rules.rule import Condition, Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import PairQuery, RunFolder, pair_detail, pair_history, query_pairs, rule_ledger
 from riskcore.runs.evidence_files import write_evidence, write_pairs, write_truth
-from riskcore.runs.files import write_json
-from riskcore.runs.judge import Judge
-from riskcore.runs.scores import ScoreWriter
-from riskcore.tuning.records import IterationScores
+from riskcore.runs.worker.score_writer import ScoreWriter
+from riskcore.storage.files import write_json
+from riskcore.training.results import IterationScores
 
 REPEATS = 5
 ATTRIBUTES = ("title", "authors", "venue", "year")

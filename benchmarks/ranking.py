@@ -27,10 +27,12 @@ from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.evaluation import confusion
 from riskcore.matchers import create
 from riskcore.risk import compare
-from riskcore.risk.ranking import fit_risk_model
-from riskcore.risk.rivals import Ranking, confidence, learned_risk, static_rules, trust_score, uncertainty
-from riskcore.tuning.evidence import Evidence, gather
-from riskcore.tuning.listeners import ConsoleProgress
+from riskcore.risk.baselines import Ranking, confidence, learned_risk, static_rules, trust_score, uncertainty
+from riskcore.risk.fit import fit_risk_model
+from riskcore.training.evidence import Evidence
+from riskcore.training.gather import gather
+from riskcore.training.listeners import ConsoleProgress
+from riskcore.training.supervised import train_on_labels
 
 CORA_NAMES = {"author": "authors"}  # what the other bibliographies call it
 
@@ -73,7 +75,8 @@ def _train(root: Path, name: str, config: RunConfig) -> Trained:
     workload, truth = _workload(root, name, 0)  # the same pairs for every seed, so that matchers form an ensemble
     evidence = gather(workload, config)
     matcher = create(config.matcher, workload.attributes)
-    matcher.fit(
+    train_on_labels(
+        matcher,
         evidence.source.examples,
         evidence.validation.examples,
         seed=config.seed,

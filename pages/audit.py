@@ -5,9 +5,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from pages.parts import verdicts
-from pages.parts.arrays import pairs_in
-from pages.parts.audit_view import (
+from pages.parts.audit import verdicts
+from pages.parts.audit.audit_tables import (
     Progress,
     as_csv,
     as_html,
@@ -18,12 +17,13 @@ from pages.parts.audit_view import (
     progress,
     standing_table,
 )
-from pages.parts.glossary import WORDS
-from pages.parts.navigation import SCREENS
-from pages.parts.page import open_page
-from pages.parts.queue import chosen_row, score_columns, table_height
-from pages.parts.run_picker import View, pick_view
-from pages.parts.text import percent, plural
+from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.page import open_page
+from pages.parts.frame.text import percent, plural
+from pages.parts.pairs.queue import chosen_row, score_columns, table_height
+from pages.parts.runs.run_picker import View, pick_view
+from pages.parts.runs.score_columns import pairs_in
 
 
 def show_progress(view: View, done: Progress) -> None:

@@ -6,8 +6,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.parts.charts import budget_chart, methods_chart, precision_recall_chart
-from pages.parts.comparison import (
+from pages.parts.compare.method_tables import (
     budget_table,
     change_table,
     comparison_of,
@@ -15,15 +14,16 @@ from pages.parts.comparison import (
     curves_table,
     scores_table,
 )
-from pages.parts.drawing import draw_chart
-from pages.parts.glossary import WORDS
-from pages.parts.link_table import follow, link_table
-from pages.parts.page import open_page
-from pages.parts.palette import method_words
-from pages.parts.run_picker import not_ready, pick_run, run_words, store
-from pages.parts.text import percent, plural, short
+from pages.parts.frame.chart import draw_chart
+from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.link_table import follow, link_table
+from pages.parts.frame.page import open_page
+from pages.parts.frame.palette import method_words
+from pages.parts.frame.text import percent, plural, short
+from pages.parts.runs.charts import budget_chart, methods_chart, precision_recall_chart
+from pages.parts.runs.run_picker import not_ready, pick_run, run_words, store
 from riskcore.runs import RunFolder, RunRecord, RunState
-from riskcore.runs.comparison import BASE
+from riskcore.runs.readers.method_comparison import BASE
 
 SHOWN_RULES = 12
 USES_TARGET = "Labels used: target, for scoring only."

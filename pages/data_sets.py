@@ -4,13 +4,13 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts import address
-from pages.parts.data_figures import DataFigures, figures_of
-from pages.parts.page import open_page
-from pages.parts.places import may_open
-from pages.parts.registry import KnownSet, known_sets, register, save_upload
-from pages.parts.set_view import edit_map, edit_types, map_problem, show_figures, show_previews, show_problems
-from pages.parts.text import short
+from pages.parts.data.figures import DataFigures, figures_of
+from pages.parts.data.known_sets import KnownSet, known_sets, register, save_upload
+from pages.parts.data.set_view import edit_map, edit_types, map_problem, show_figures, show_previews, show_problems
+from pages.parts.frame import address
+from pages.parts.frame.page import open_page
+from pages.parts.frame.paths import may_open
+from pages.parts.frame.text import short
 from riskcore.errors import ConfigError
 
 UPLOAD_MB = 200

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from pages.parts.callbacks import guarded
-from pages.parts.glossary import formula
-from pages.parts.live import describe, show_run
-from pages.parts.page import open_page
-from pages.parts.run_form import estimate_of, run_form, start_run
-from pages.parts.run_list import run_table
-from pages.parts.run_picker import choose_run, no_runs, pick_run, store
-from pages.parts.text import duration, literal
+from pages.parts.frame.callbacks import guarded
+from pages.parts.frame.glossary import formula
+from pages.parts.frame.page import open_page
+from pages.parts.frame.text import duration, literal
+from pages.parts.runs.live import describe, show_run
+from pages.parts.runs.run_form import estimate_of, run_form, start_run
+from pages.parts.runs.run_list import run_table
+from pages.parts.runs.run_picker import choose_run, no_runs, pick_run, store
 from riskcore.config import RunConfig
 
 WATCH, NEW = "Watch a run", "Start a new run"

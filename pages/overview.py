@@ -2,13 +2,13 @@
 
 import streamlit as st
 
-from pages.parts.live import show_run
-from pages.parts.navigation import SCREENS
-from pages.parts.page import open_page
-from pages.parts.picture import PICTURE
-from pages.parts.run_list import run_table
-from pages.parts.run_picker import store
-from pages.parts.sample_run import NAME, start_sample
+from pages.parts.frame.flow_diagram import PICTURE
+from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.page import open_page
+from pages.parts.runs.live import show_run
+from pages.parts.runs.run_list import run_table
+from pages.parts.runs.run_picker import store
+from pages.parts.runs.sample_run import NAME, start_sample
 from riskcore.runs import RunRecord
 
 RECENT = 8

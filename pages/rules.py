@@ -5,17 +5,17 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.parts import what_if
-from pages.parts.glossary import WORDS
-from pages.parts.link_table import follow, link_table
-from pages.parts.navigation import SCREENS
-from pages.parts.page import open_page
-from pages.parts.palette import MATCH, UNMATCH
-from pages.parts.queue import chosen_row, queue_table, score_columns, table_height
-from pages.parts.rule_view import Voice, voices_html
-from pages.parts.run_files import ledger_of, page_of, rules_of
-from pages.parts.run_picker import View, pick_view
-from pages.parts.text import number, percent, plural, short
+from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.link_table import follow, link_table
+from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.page import open_page
+from pages.parts.frame.palette import MATCH, UNMATCH
+from pages.parts.frame.text import number, percent, plural, short
+from pages.parts.pairs.queue import chosen_row, queue_table, score_columns, table_height
+from pages.parts.rules import what_if
+from pages.parts.rules.rule_view import Voice, voices_html
+from pages.parts.runs.run_files import ledger_of, page_of, rules_of
+from pages.parts.runs.run_picker import View, pick_view
 from riskcore.runs import PairPage, PairQuery
 
 SHOWN_PAIRS = 20

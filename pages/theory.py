@@ -5,13 +5,13 @@ import itertools
 import pandas as pd
 import streamlit as st
 
-from pages.parts.arrays import columns_of, ids_of, truth_of
-from pages.parts.glossary import formula
-from pages.parts.navigation import SCREENS
-from pages.parts.page import open_page
-from pages.parts.run_files import model_of
-from pages.parts.run_picker import View, pick_view
-from pages.parts.text import percent, plural
+from pages.parts.frame.glossary import formula
+from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.page import open_page
+from pages.parts.frame.text import percent, plural
+from pages.parts.runs.run_files import model_of
+from pages.parts.runs.run_picker import View, pick_view
+from pages.parts.runs.score_columns import columns_of, ids_of, truth_of
 from riskcore.evaluation import ErrorTheory, FlipRow, FlipTable, Theory, flip_table, theory_of
 
 SHOWN_PAIRS = 50

@@ -182,7 +182,7 @@ class RiskConfig(Config):
 class MatcherConfig(Config):
     """Which matcher, and its shape."""
 
-    kind: str = setting("hybrid", "the design the field compares with; `riskcore.matchers.KINDS` lists all")
+    kind: str = setting("hybrid", "the design the field compares with; `riskcore.registry.MATCHERS` lists all")
     wide: bool = setting(False, "let the head see the metrics too; off, the matcher is the published design")
     width: int = setting(
         64, "numbers per word and summary: enough to pass the published F1; time grows with its square", 4, 1024

@@ -6,13 +6,6 @@ anything that is not a `RiskcoreError` is a defect of this project.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from riskcore.data.problems import Problem
-
 
 class RiskcoreError(Exception):
     """Root of all errors raised on purpose. The text is fit to be shown to a user."""
@@ -20,14 +13,6 @@ class RiskcoreError(Exception):
 
 class ConfigError(RiskcoreError):
     """A setting has a value that it cannot have."""
-
-
-class DataFormatError(RiskcoreError):
-    """The input cannot be used. Carries every problem found, not only the first."""
-
-    def __init__(self, problems: Sequence[Problem]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("\n".join(str(problem) for problem in self.problems))
 
 
 class DownloadError(RiskcoreError):
@@ -44,3 +29,11 @@ class CheckpointError(RiskcoreError):
 
 class CancelledError(RiskcoreError):
     """Someone asked to stop. What was reached is in the last checkpoint."""
+
+
+class StorageError(RiskcoreError):
+    """A file or the store cannot be written or read."""
+
+
+class BusyError(RiskcoreError):
+    """Another process holds what is asked for."""

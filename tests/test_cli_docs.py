@@ -7,7 +7,7 @@ import typer.main
 
 from riskcore import cli
 from riskcore.runs import SCORE_COLUMNS, RunState
-from riskcore.runs.store import STORE_FILE, URL_VARIABLE
+from riskcore.runs.store.run_store import STORE_FILE, URL_VARIABLE
 
 DOCS = Path(__file__).parents[1] / "docs"
 COMMANDS = (DOCS / "cli.md").read_text(encoding="utf-8")

@@ -26,7 +26,7 @@ def runs(tmp_path):
 @pytest.fixture
 def call(runs, monkeypatch):
     """Call a command with the fake engine, in a folder of runs of its own."""
-    monkeypatch.setattr("riskcore.runs.execute._engine", lambda: fake_engine)
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: fake_engine)
 
     def invoke(*arguments):
         return CliRunner().invoke(cli.app, [*(str(argument) for argument in arguments), "--runs", str(runs)])
@@ -101,13 +101,13 @@ def test_a_failed_run_exits_with_three(call, tmp_path, monkeypatch, runs):
     def broken(*_, **__):
         raise ValueError("oops")
 
-    monkeypatch.setattr("riskcore.runs.execute._engine", lambda: broken)
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: broken)
     result = call("run", "--source", small_data(tmp_path / "data"), "--json")
     assert result.exit_code == 3
     assert result.stdout == ""
     assert "unexpected ValueError (oops)" in result.stderr
     assert RunStore(runs).list()[0].state is RunState.FAILED
-    monkeypatch.setattr("riskcore.runs.execute._engine", lambda: fake_engine)
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: fake_engine)
     result = call("runs", "resume", RunStore(runs).list()[0].id, "--json")
     assert json.loads(result.stdout)["methods"]
 

@@ -12,7 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent
 TORCH_FREE = ("data", "metrics", "rules", "risk", "evaluation", "runs", "audit", "bench", "config", "errors", "cli")
-NEEDS_TORCH = ("riskcore.risk.ranking", "riskcore.runs.worker")
+NEEDS_TORCH = ("riskcore.risk.fit", "riskcore.runs.worker")
 
 
 def modules() -> list[str]:

@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from riskcore.data.problems import visible
 from riskcore.errors import RiskcoreError
-from riskcore.runs.files import write_parquet, write_text
+from riskcore.storage.files import write_parquet, write_text
 
 EXPORT_FORMATS = (".csv", ".parquet", ".html")
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

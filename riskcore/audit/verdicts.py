@@ -16,8 +16,8 @@ import sqlalchemy as sa
 
 from riskcore.data.problems import shown
 from riskcore.errors import RiskcoreError
-from riskcore.runs.store import RunStore
-from riskcore.runs.tables import runs, verdicts
+from riskcore.runs.store.database import runs, verdicts
+from riskcore.runs.store.run_store import RunStore
 
 VERDICTS = ("match", "unmatch", "unsure")
 WITHDRAWN = "withdrawn"

@@ -13,10 +13,10 @@ from riskcore.cli.console import STOPPED, AsJson, console, counted, number, perc
 from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
-    from riskcore.bench.cells import Cell
-    from riskcore.bench.plans import Wish
-    from riskcore.bench.queue import Told
-    from riskcore.bench.tables import Row
+    from riskcore.bench.plan.cells import Cell
+    from riskcore.bench.plan.plans import Wish
+    from riskcore.bench.run.pool import Told
+    from riskcore.bench.run.tables import Row
     from riskcore.config import RunConfig
 
 app = typer.Typer(help="Reproduce the paper's evaluation, cell by cell.", no_args_is_help=True)
@@ -115,7 +115,7 @@ def report(
     as_json: AsJson = False,
 ) -> None:
     """Tables and figures of all results, next to the paper's figures."""
-    from riskcore.bench.publish import publish
+    from riskcore.bench.report.write import publish
 
     page = publish(out, to or out / "report.md", images)
     for notice in page.notices:
@@ -144,8 +144,8 @@ def _wish(
     ablations: bool = False,
     **parts: Any,
 ) -> Wish:
-    from riskcore.bench.ablations import ABLATIONS
-    from riskcore.bench.plans import Wish
+    from riskcore.bench.plan.ablations import ABLATIONS
+    from riskcore.bench.plan.plans import Wish
     from riskcore.cli.run import settings_of
 
     base = settings_of(config)
@@ -165,17 +165,16 @@ def _wish(
 
 def _check(base: RunConfig, matchers: list[str] | None) -> None:
     """Misspelt names stop here, not in every cell."""
-    from riskcore.matchers import KINDS
+    from riskcore.registry import MATCHERS
 
-    unknown = [kind for kind in (*(matchers or ()), base.matcher.kind) if kind not in KINDS]
-    if unknown:
-        raise ConfigError(f"There is no matcher named {unknown[0]!r}. Known: {', '.join(KINDS)}.")
+    for kind in (*(matchers or ()), base.matcher.kind):
+        _ = MATCHERS[kind]  # refuses an unknown name
 
 
 def _run(bench: str, wish: Wish, out: Path, jobs: int | None, keep: bool, as_json: bool) -> None:
-    from riskcore.bench.documents import unreadable
-    from riskcore.bench.plans import plan
-    from riskcore.bench.session import ToDo, run_benchmark
+    from riskcore.bench.plan.plans import plan
+    from riskcore.bench.run.benchmark import ToDo, run_benchmark
+    from riskcore.bench.run.documents import unreadable
     from riskcore.cli.bench_progress import showing_cells
 
     cells, notices = plan(bench, wish)
@@ -192,8 +191,8 @@ def _run(bench: str, wish: Wish, out: Path, jobs: int | None, keep: bool, as_jso
 
 def _of_these(cells: list[Cell], rows: list[Row]) -> tuple[list[Row], list[str]]:
     """The rows that the cells ask for, made with their settings and data; a notice of the group's others."""
-    from riskcore.bench.agreement import left_out
-    from riskcore.bench.stamps import data_stamp, shared_stamp
+    from riskcore.bench.run.averaging import left_out
+    from riskcore.bench.run.stamps import data_stamp, shared_stamp
 
     groups = {cell.group: (shared_stamp(cell.config), data_stamp(cell.config)) for cell in cells}
     some = [row for row in rows if _group(row) in groups]
@@ -213,7 +212,7 @@ def _group(row: Row) -> tuple[str, ...]:
 
 
 def _report(rows: list[Row], left: list[str], failed: list[Told], out: Path, as_json: bool) -> None:
-    from riskcore.bench.tables import summary
+    from riskcore.bench.run.tables import summary
 
     errors = [{"cell": told.cell.title, "error": told.error} for told in failed]
     if as_json:

@@ -12,8 +12,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from riskcore.cli.console import console, say
 
 if TYPE_CHECKING:
-    from riskcore.bench.outlook import Outlook
-    from riskcore.bench.queue import Hear, Told
+    from riskcore.bench.run.pool import Hear, Told
+    from riskcore.bench.run.time_left import Outlook
 
 LINE_SECONDS = 60.0
 

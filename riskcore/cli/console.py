@@ -40,7 +40,7 @@ class Commands(TyperGroup):
 
 
 def _code(error: RiskcoreError) -> int:
-    from riskcore.runs.records import RunFailedError
+    from riskcore.runs.store.run_record import RunFailedError
 
     return STOPPED if isinstance(error, RunFailedError | CancelledError) else BAD_INPUT
 

@@ -11,7 +11,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from riskcore.cli.console import FOUND_ERRORS, AsJson, console, counted, print_json, say
-from riskcore.errors import DataFormatError
+from riskcore.data.problems import DataFormatError
 
 if TYPE_CHECKING:
     from riskcore.data.problems import Problem

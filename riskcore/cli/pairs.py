@@ -110,7 +110,7 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    from riskcore.runs.plain import plain
+    from riskcore.storage.jsonable import plain
 
     return plain(value)
 

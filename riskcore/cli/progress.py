@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, Progress, TextColumn
 
 from riskcore.cli.console import console, say
-from riskcore.tuning.listeners import Listener, Record
+from riskcore.training.listeners import Listener, Record
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
-    from riskcore.tuning.records import IterationScores
+    from riskcore.training.results import IterationScores
 
 # Rough shares of a run's time, for an estimate that a person can plan by; no result depends on them.
 _SHARES = {

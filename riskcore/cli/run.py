@@ -16,8 +16,8 @@ from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
-    from riskcore.runs.records import RunRecord
-    from riskcore.runs.store import RunStore
+    from riskcore.runs.store.run_record import RunRecord
+    from riskcore.runs.store.run_store import RunStore
 
 _DATA = "A folder with tableA.csv, or a csv or parquet file of pairs"
 
@@ -76,10 +76,9 @@ def _configured(file: Path | None, settings: dict[str, Any], parts: dict[str, di
     found = dataclasses.replace(base, **{field: value for field, value in settings.items() if value is not None})
     if not found.source:
         raise ConfigError("A run needs --source: the data it learns from.")
-    from riskcore.matchers import KINDS
+    from riskcore.registry import MATCHERS
 
-    if found.matcher.kind not in KINDS:
-        raise ConfigError(f"There is no matcher named {found.matcher.kind!r}. Known: {', '.join(KINDS)}.")
+    _ = MATCHERS[found.matcher.kind]  # refuses an unknown name
     if found.matcher.kind == "external":
         from riskcore.matchers.external import check_scores
 
@@ -101,8 +100,9 @@ def settings_of(file: Path | None) -> RunConfig:
 
 def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_json: bool) -> None:
     from riskcore.data.problems import visible
-    from riskcore.runs import RunStore, jobs
-    from riskcore.runs.execute import load_data
+    from riskcore.runs import RunStore
+    from riskcore.runs.worker import jobs
+    from riskcore.runs.worker.execute import load_data
 
     started = time.perf_counter()
     data = load_data(config)  # bad data stops here, before anything is written
@@ -128,7 +128,7 @@ def detached(record: RunRecord, as_json: bool) -> None:
 def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, data_seconds: float = 0.0) -> None:
     """Work on the run here and now, and print what came out."""
     from riskcore.cli.progress import showing_progress
-    from riskcore.runs.execute import execute
+    from riskcore.runs.worker.execute import execute
 
     say(f"Run {record.id} in {record.folder}", to_stderr=True)
     with showing_progress(record.config) as listener:

@@ -13,8 +13,8 @@ from riskcore.cli.console import RUNS, AsJson, RunName, Runs, console, number, p
 from riskcore.cli.run import detached, print_results, work
 
 if TYPE_CHECKING:
-    from riskcore.runs.records import RunRecord
-    from riskcore.runs.store import RunStore
+    from riskcore.runs.store.run_record import RunRecord
+    from riskcore.runs.store.run_store import RunStore
 
 app = typer.Typer(help="See what runs there are, and steer them.", no_args_is_help=True)
 
@@ -65,7 +65,7 @@ def show(run: RunName, runs: Runs = RUNS, as_json: AsJson = False) -> None:
 @app.command("cancel")
 def cancel(run: RunName, runs: Runs = RUNS, as_json: AsJson = False) -> None:
     """Ask a run to stop; what it reached is kept."""
-    from riskcore.runs import jobs
+    from riskcore.runs.worker import jobs
 
     store, record = opened(run, runs)
     jobs.cancel(store, record.id)
@@ -80,7 +80,7 @@ def resume(
     as_json: AsJson = False,
 ) -> None:
     """Go on with a run that was cancelled, failed or lost, from its last checkpoint; blocks until done."""
-    from riskcore.runs import jobs
+    from riskcore.runs.worker import jobs
 
     store, record = opened(run, runs)
     if detach:

@@ -11,8 +11,8 @@ import re
 import numpy as np
 import pandas as pd
 
-from riskcore.data.content import Content, joined, record_codes
 from riskcore.data.labels import UNKNOWN
+from riskcore.data.parsed import Content, joined, record_codes
 from riskcore.data.problems import ProblemLog, shown
 
 _FORMULA = r"[=+\-@\t\r]"

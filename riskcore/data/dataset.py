@@ -13,14 +13,13 @@ from pathlib import Path
 
 from riskcore.config import DataConfig
 from riskcore.data.checks import check_pairs
-from riskcore.data.content import Content
 from riskcore.data.fingerprint import Fingerprint
 from riskcore.data.folder import read_folder
 from riskcore.data.pair_file import read_pair_file
 from riskcore.data.pairs import LabelledPairs, Table
-from riskcore.data.problems import Problem, ProblemLog, visible
+from riskcore.data.parsed import Content
+from riskcore.data.problems import DataFormatError, Problem, ProblemLog, visible
 from riskcore.data.tables import FORMATS
-from riskcore.errors import DataFormatError
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ import pandas as pd
 
 from riskcore.config import DataConfig
 from riskcore.data.checks import check_cells
-from riskcore.data.content import Content, SplitContent, check_attributes
 from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, read_labels, require_labels, without_bad
 from riskcore.data.pairs import LabelledPairs, Table
+from riskcore.data.parsed import Content, SplitContent, check_attributes
 from riskcore.data.problems import ProblemLog, shown
 from riskcore.data.tables import FORMATS, ID, TextFile, missing_columns, read_text_file
 

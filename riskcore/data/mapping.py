@@ -9,8 +9,8 @@ import numpy as np
 
 from riskcore.data.dataset import DataSet
 from riskcore.data.pairs import Table
-from riskcore.data.problems import Problem, shown
-from riskcore.errors import ConfigError, DataFormatError
+from riskcore.data.problems import DataFormatError, Problem, shown
+from riskcore.errors import ConfigError
 
 
 def parse_map(entries: Sequence[str]) -> dict[str, str]:

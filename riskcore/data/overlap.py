@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from riskcore.data.content import joined, record_codes
 from riskcore.data.pairs import Pairs
+from riskcore.data.parsed import joined, record_codes
 
 
 def is_among(pairs: Pairs, others: Pairs) -> np.ndarray:

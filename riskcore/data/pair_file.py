@@ -13,7 +13,6 @@ import pandas as pd
 
 from riskcore.config import DataConfig
 from riskcore.data.checks import check_cells
-from riskcore.data.content import Content, SplitContent, check_attributes, record_codes
 from riskcore.data.folder import unique_ids
 from riskcore.data.labels import (
     LABEL,
@@ -25,6 +24,7 @@ from riskcore.data.labels import (
     without_bad,
 )
 from riskcore.data.pairs import LabelledPairs, Table
+from riskcore.data.parsed import Content, SplitContent, check_attributes, record_codes
 from riskcore.data.problems import ProblemLog, shown
 from riskcore.data.tables import ID, TextFile, missing_columns, read_text_file
 

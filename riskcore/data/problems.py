@@ -10,8 +10,10 @@ from __future__ import annotations
 import dataclasses
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
+
+from riskcore.errors import RiskcoreError
 
 ERRORS = {
     "path_missing": "nothing exists at the given path",
@@ -178,3 +180,11 @@ def _escape(char: str) -> str:
     if unicodedata.category(char) == "Zs":
         return " "
     return char.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+class DataFormatError(RiskcoreError):
+    """The input cannot be used. Carries every problem found, not only the first."""
+
+    def __init__(self, problems: Sequence[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__("\n".join(str(problem) for problem in self.problems))

@@ -13,8 +13,8 @@ import numpy as np
 
 from riskcore.evaluation.scores import PLOT_POINTS, f1_of, thinned
 from riskcore.evaluation.truth import checked_labels, known_only, number, of_length
-from riskcore.risk.comparison import errors_found
-from riskcore.risk.rivals import Ranking
+from riskcore.risk.baselines import Ranking
+from riskcore.risk.ranking_quality import errors_found
 
 BUDGETS = (100, 500, 1000)
 SHARES = (0.5, 0.8, 0.9, 0.95, 1.0)

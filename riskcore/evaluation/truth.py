@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from riskcore.errors import RiskcoreError
-from riskcore.risk.comparison import Interval
+from riskcore.risk.ranking_quality import Interval
 
 UNKNOWN = -1
 

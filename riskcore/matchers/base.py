@@ -6,12 +6,12 @@ A matcher turns pairs into match probabilities, and lets itself be trained. To a
    `MatcherConfig.kind`) and `rates` (its usual learning rates), and fill in the methods below:
    `begin` forgets everything and prepares for training data; `fine_tune` makes one pass over weighted
    pairs; `predict_proba` answers; `snapshot` and `restore` carry the weights as plain arrays.
-   `fit`, `save` and `load` then work, and so do checkpoints, resuming, cancelling and the risk phase.
-2. Add its name to `KINDS` in `riskcore/matchers/__init__.py`.
+   Training on labels, saving and loading then work, and so do checkpoints, resuming, cancelling and the risk phase.
+2. Add its spec to `MATCHERS` in `riskcore/registry.py`, or offer it from another package: docs/extending.md.
 3. Add it to the list in `tests/matchers/test_contract.py`: one contract test runs over all matchers.
 4. Give it a section in `docs/matchers.md`.
 
-Rules every matcher keeps: labels are read in `fit` and from `TuningSet`s only; the same seed gives the same
+Rules every matcher keeps: labels are read from `TuningSet`s only; the same seed gives the same
 bits on one machine; a prediction depends on the weights and the pair, not on what was asked before;
 nothing is printed. This module needs no torch, so that the web process can read configs and external scores.
 """
@@ -21,20 +21,14 @@ from __future__ import annotations
 import abc
 import dataclasses
 from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, Self
+from typing import ClassVar, NamedTuple, Self
 
 import numpy as np
 
-from riskcore.config import MatcherConfig, TuneConfig
+from riskcore.config import MatcherConfig
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.schema import Attribute
 from riskcore.errors import MatcherError
-
-if TYPE_CHECKING:
-    from riskcore.tuning.checkpoint import Checkpoint
-    from riskcore.tuning.listeners import Listener
-    from riskcore.tuning.tradition import History
 
 Arrays = dict[str, np.ndarray]
 ShouldStop = Callable[[], bool]
@@ -145,35 +139,6 @@ class Matcher(abc.ABC):
     @abc.abstractmethod
     def restore(self, arrays: Arrays) -> None:
         """Go back to a snapshot. Without moments in it, the optimiser starts afresh."""
-
-    def fit(
-        self,
-        train: Examples,
-        validation: Examples | None = None,
-        *,
-        tune: TuneConfig | None = None,
-        seed: int = 0,
-        listeners: Sequence[Listener] = (),
-        checkpoint: Checkpoint | None = None,
-        should_stop: ShouldStop = never,
-    ) -> History:
-        """Train on labels, and keep the epoch with the best validation F1."""
-        from riskcore.tuning.tradition import train_on_labels  # tuning builds on matchers, not the other way
-
-        return train_on_labels(
-            self, train, validation, tune or TuneConfig(), seed, listeners, checkpoint, should_stop=should_stop
-        )
-
-    def save(self, folder: Path) -> None:
-        from riskcore.matchers.store import save
-
-        save(self, folder)
-
-    @classmethod
-    def load(cls, folder: Path) -> Matcher:
-        from riskcore.matchers.store import load
-
-        return load(folder)
 
 
 def as_sets(sets: TuningSet | Sequence[TuningSet]) -> tuple[TuningSet, ...]:

@@ -34,13 +34,6 @@ class ExternalMatcher(Matcher):
         """Nothing is learned; the file is read so that its faults show early."""
         self._scores()
 
-    def fit(self, train: Examples, validation: Examples | None = None, **_: Any) -> Any:
-        """Only reads the scores: there are no epochs."""
-        from riskcore.tuning.tradition import History
-
-        self._scores()
-        return History((), 0)
-
     def fine_tune(
         self,
         sets: TuningSet | Sequence[TuningSet],

@@ -4,45 +4,42 @@ from __future__ import annotations
 
 import dataclasses
 import json
-import os
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from safetensors import SafetensorError
-from safetensors.numpy import load_file, save_file
+from safetensors.numpy import load_file
 
 from riskcore.config import MatcherConfig
 from riskcore.data.schema import Attribute, AttributeType
 from riskcore.errors import MatcherError
-
-if TYPE_CHECKING:
-    from riskcore.matchers.base import Matcher
+from riskcore.matchers.base import Matcher
+from riskcore.registry import MATCHERS
+from riskcore.storage.arrays import write_arrays
+from riskcore.storage.files import write_json
 
 FACTS = "matcher.json"
 WEIGHTS = "weights.safetensors"
 
 
+def matcher_class(kind: str) -> type[Matcher]:
+    """The class behind a kind; its module is imported only now."""
+    found: type[Matcher] = MATCHERS[kind].load()
+    return found
+
+
 def save(matcher: Matcher, folder: Path) -> None:
-    """Write both files beside their place and rename them into it."""
+    """Write both files, each whole or not at all."""
     folder = Path(folder)
-    folder.mkdir(parents=True, exist_ok=True)
     facts = {
         "config": dataclasses.asdict(matcher.config),
         "attributes": [dataclasses.asdict(attribute) for attribute in matcher.attributes],
     }
-    weights, text = folder / f"{WEIGHTS}.part", folder / f"{FACTS}.part"
-    save_file(matcher.snapshot(), weights)
-    text.write_text(json.dumps(facts, indent=1, sort_keys=True), encoding="utf-8")
-    for part in (weights, text):
-        with part.open("rb") as written:
-            os.fsync(written.fileno())  # on disk before it takes the old one's place
-        os.replace(part, part.with_suffix(""))
+    write_arrays(folder / WEIGHTS, matcher.snapshot())
+    write_json(folder / FACTS, facts)
 
 
 def load(folder: Path) -> Matcher:
     """The matcher that was saved there, whatever its kind."""
-    from riskcore.matchers import matcher_class
-
     folder = Path(folder)
     try:
         told = json.loads((folder / FACTS).read_text(encoding="utf-8"))

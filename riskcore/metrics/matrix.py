@@ -24,10 +24,10 @@ from riskcore.data.values import compact, fold
 from riskcore.metrics.abbreviations import AbbreviationScorer
 from riskcore.metrics.kinds import KINDS_OF, Metric, metrics_of
 from riskcore.metrics.numbers import NumberScorer
-from riskcore.metrics.records import RecordSpace, same_records
 from riskcore.metrics.sets import CodeScorer, ElementScorer
 from riskcore.metrics.strings import Scores, StringScorer
 from riskcore.metrics.values import MetricMatrix
+from riskcore.metrics.whole_record import RecordSpace, same_records
 from riskcore.metrics.words import Rarity, WordScorer
 
 WHOLE_RECORD = "record"

@@ -8,21 +8,35 @@ from __future__ import annotations
 
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 import numpy as np
 from scipy import sparse
 
+from riskcore.config import RiskConfig
 from riskcore.errors import RiskcoreError
 from riskcore.risk.value_at_risk import risk_of, top, values_at_risk
-
-if TYPE_CHECKING:
-    from riskcore.config import RiskConfig
-    from riskcore.risk.model import RiskModel
 
 
 class RiskModelError(RiskcoreError):
     """A risk model, or what it is asked to score, is not what it has to be."""
+
+
+class ScoringModel(Protocol):
+    """What scoring needs of a risk model."""
+
+    @property
+    def rules(self) -> tuple[str, ...]: ...
+    @property
+    def mean(self) -> np.ndarray: ...
+    @property
+    def confidence(self) -> float: ...
+    @property
+    def deviation(self) -> np.ndarray: ...
+    @property
+    def effective_weight(self) -> np.ndarray: ...
+    def matcher_weight(self, probability: np.ndarray) -> np.ndarray: ...
+    def matcher_deviation(self, probability: np.ndarray) -> np.ndarray: ...
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -46,7 +60,7 @@ class RiskScores:
 
 
 def score(
-    model: RiskModel, probabilities: np.ndarray, fired: sparse.sparray, labels: np.ndarray | None, config: RiskConfig
+    model: ScoringModel, probabilities: np.ndarray, fired: sparse.sparray, labels: np.ndarray | None, config: RiskConfig
 ) -> RiskScores:
     """Score all pairs; without labels, a pair is a match from probability 0.5 on."""
     probability = checked_probabilities(probabilities)
@@ -73,19 +87,19 @@ def score(
     return RiskScores(probability, label, mu, sigma, var_match, var_unmatch, risk_of(label, var_match, var_unmatch))
 
 
-def rule_terms(model: RiskModel) -> np.ndarray:
+def rule_terms(model: ScoringModel) -> np.ndarray:
     """Per rule what it adds to a pair it fires on: weight, weighted mean, weighted variance."""
     weight = model.effective_weight
     return np.column_stack([weight, weight * model.mean, np.square(weight * model.deviation)])
 
 
-def matcher_terms(model: RiskModel, probability: np.ndarray) -> np.ndarray:
+def matcher_terms(model: ScoringModel, probability: np.ndarray) -> np.ndarray:
     """Per pair what the matcher's output adds: weight, weighted mean, weighted variance."""
     weight = model.matcher_weight(probability)
     return np.column_stack([weight, weight * probability, np.square(weight * model.matcher_deviation(probability))])
 
 
-def moments(model: RiskModel, probability: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def moments(model: ScoringModel, probability: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and standard deviation of each pair from the sums of its fired rules' terms."""
     return combine(sums + matcher_terms(model, probability))
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from riskcore.runs.columns import SCORE_COLUMNS
-from riskcore.runs.details import (
+from riskcore.columns import SCORE_COLUMNS
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.pair_detail import (
     PairDetail,
     PairNotFoundError,
     explain_detail,
@@ -11,22 +12,19 @@ from riskcore.runs.details import (
     pair_detail,
     pair_history,
 )
-from riskcore.runs.folder import RunFolder
-from riskcore.runs.jobs import cancel, resume, start
-from riskcore.runs.ledger import rule_ledger, summary
-from riskcore.runs.queries import PairPage, PairQuery, all_pairs, query_pairs
-from riskcore.runs.records import (
+from riskcore.runs.readers.queries import PairPage, PairQuery, all_pairs, query_pairs
+from riskcore.runs.readers.rule_table import rule_ledger, summary
+from riskcore.runs.store.run_record import (
     Event,
-    RunBusyError,
     RunError,
     RunFailedError,
     RunNotFoundError,
     RunRecord,
     RunState,
     RunStateError,
-    RunStorageError,
 )
-from riskcore.runs.store import RunStore
+from riskcore.runs.store.run_store import RunStore
+from riskcore.runs.worker.jobs import cancel, resume, start
 
 __all__ = [
     "SCORE_COLUMNS",
@@ -35,7 +33,6 @@ __all__ = [
     "PairNotFoundError",
     "PairPage",
     "PairQuery",
-    "RunBusyError",
     "RunError",
     "RunFailedError",
     "RunFolder",
@@ -43,7 +40,6 @@ __all__ = [
     "RunRecord",
     "RunState",
     "RunStateError",
-    "RunStorageError",
     "RunStore",
     "all_pairs",
     "cancel",

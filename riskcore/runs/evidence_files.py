@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy import sparse
 
+from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW
 from riskcore.rules.rule_set import ledger
-from riskcore.runs.columns import LEFT, PAIR_ID, RIGHT, ROW
-from riskcore.runs.files import write_parquet, write_text
 from riskcore.runs.folder import RunFolder
+from riskcore.storage.files import write_parquet, write_text
 
 if TYPE_CHECKING:
     from riskcore.data.pairs import Pairs
-    from riskcore.tuning.evidence import Evidence
+    from riskcore.training.evidence import Evidence
 
 FIRED_ROWS_PER_GROUP = 65_536  # sorted by rule, so a filter on a rule reads its own groups only
 

@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskcore.runs.files import read_json
-from riskcore.runs.records import RunNotFoundError, RunStorageError
+from riskcore.errors import StorageError
+from riskcore.runs.store.run_record import RunNotFoundError
+from riskcore.storage.files import read_json
 
 if TYPE_CHECKING:
     from riskcore.risk import RiskModel
@@ -139,9 +140,9 @@ class RunFolder:
         """The iteration asked for, or the kept one, the latest while none is; an error that names those there are."""
         there = self.iterations(method)
         if not there:
-            raise RunStorageError(f"Run {self.path.name} has no scores of {method!r}. Wait for its first iteration.")
+            raise StorageError(f"Run {self.path.name} has no scores of {method!r}. Wait for its first iteration.")
         if iteration is not None and iteration not in there:
-            raise RunStorageError(f"{method!r} has no iteration {iteration}. There are {there[0]} to {there[-1]}.")
+            raise StorageError(f"{method!r} has no iteration {iteration}. There are {there[0]} to {there[-1]}.")
         if iteration is None:
             iteration = self.kept(method)
         return there[-1] if iteration is None else iteration
@@ -168,12 +169,12 @@ class RunFolder:
 
     def _of_method(self, kind: str, method: str) -> Path:
         if method not in ADAPTIVE:
-            raise RunStorageError(f"{method!r} has no iterations. Methods that do: {', '.join(ADAPTIVE)}.")
+            raise StorageError(f"{method!r} has no iterations. Methods that do: {', '.join(ADAPTIVE)}.")
         return self.path / kind if method == "risk" else self.path / kind / method
 
     def _there(self, file: Path) -> Path:
         if not self.path.is_dir():
             raise RunNotFoundError(f"There is no run folder {self.path}.")
         if not file.exists():
-            raise RunStorageError(f"Run {self.path.name} has no {file.name} yet. Wait for it, or resume the run.")
+            raise StorageError(f"Run {self.path.name} has no {file.name} yet. Wait for it, or resume the run.")
         return file

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from riskcore.runs.columns import SCORE_COLUMNS
-from riskcore.runs.parquet import scan, take_rows
-from riskcore.runs.records import RunStorageError
+from riskcore.columns import SCORE_COLUMNS
+from riskcore.errors import StorageError
+from riskcore.storage.parquet import scan, take_rows
 
 FLIPPED, _FLIPPED_0_1 = "flipped", "changed"
 
@@ -39,4 +39,4 @@ def _of_0_1(file: Path) -> bool:
     try:
         return _FLIPPED_0_1 in pq.read_schema(file).names
     except (OSError, pa.ArrowInvalid) as error:
-        raise RunStorageError(f"{file} cannot be read: {error}.") from error
+        raise StorageError(f"{file} cannot be read: {error}.") from error

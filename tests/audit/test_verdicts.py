@@ -6,8 +6,10 @@ import sqlalchemy as sa
 
 from riskcore.audit import VerdictError, VerdictLog
 from riskcore.config import RunConfig
-from riskcore.runs import RunNotFoundError, RunStorageError, RunStore, tables
-from riskcore.runs.tables import verdicts
+from riskcore.errors import StorageError
+from riskcore.runs import RunNotFoundError, RunStore
+from riskcore.runs.store import database as tables
+from riskcore.runs.store.database import verdicts
 
 
 @pytest.fixture
@@ -110,7 +112,7 @@ def test_a_verdict_that_cannot_be_saved_is_an_error_and_leaves_nothing(log, run,
     hurried = VerdictLog(RunStore(log.store.root))
     with sqlite3.connect(log.store.root / "riskcore.sqlite") as other:
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(RunStorageError, match="locked"):
+        with pytest.raises(StorageError, match="locked"):
             hurried.add(run, "a:c", "match", who="ann")
     assert [entry.pair_id for entry in log.entries(run)] == ["a:b"]
 

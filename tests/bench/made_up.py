@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riskcore.bench.stamps import code_stamp, hardware, versions
+from riskcore.bench.run.stamps import code_stamp, hardware, versions
 
 
 def document(

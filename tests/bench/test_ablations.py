@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from riskcore.bench.ablations import ABLATIONS, ablated
+from riskcore.bench.plan.ablations import ABLATIONS, ablated
 from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
 from riskcore.data import TargetTruth, Workload, build_workload, find_sample, open_data
 from riskcore.errors import ConfigError
 from riskcore.matchers.base import as_sets
 from riskcore.matchers.toy import ToyMatcher
 from riskcore.metrics.kinds import KINDS
-from riskcore.tuning.evidence import Evidence
-from riskcore.tuning.experiment import run_experiment
-from riskcore.tuning.listeners import Listener
-from riskcore.tuning.records import IterationScores, MethodResult
+from riskcore.training.evidence import Evidence
+from riskcore.training.experiment import run_experiment
+from riskcore.training.listeners import Listener
+from riskcore.training.results import IterationScores, MethodResult
 
 QUICK = RunConfig(
     matcher=MatcherConfig(kind="toy"), tune=TuneConfig(epochs=3), risk=RiskConfig(steps=20),

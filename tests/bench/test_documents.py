@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from riskcore.bench import documents, worker
-from riskcore.bench.ablations import ablated
-from riskcore.bench.agreement import agreeing, stamp_of
-from riskcore.bench.cells import Cell
-from riskcore.bench.documents import missing, read_document
-from riskcore.bench.plans import Wish, plan
-from riskcore.bench.session import ToDo
-from riskcore.bench.stamps import changed_settings, code_stamp, data_stamp, hardware, settings_stamp, versions
-from riskcore.bench.tables import COLUMNS, long_rows, summary, write_tables
-from riskcore.bench.worker import work_out
+from riskcore.bench.plan.ablations import ablated
+from riskcore.bench.plan.cells import Cell
+from riskcore.bench.plan.plans import Wish, plan
+from riskcore.bench.run import documents, worker
+from riskcore.bench.run.averaging import agreeing, stamp_of
+from riskcore.bench.run.benchmark import ToDo
+from riskcore.bench.run.documents import missing, read_document
+from riskcore.bench.run.stamps import changed_settings, code_stamp, data_stamp, hardware, settings_stamp, versions
+from riskcore.bench.run.tables import COLUMNS, long_rows, summary, write_tables
+from riskcore.bench.run.worker import work_out
 from riskcore.config import MatcherConfig, RuleConfig, RunConfig
 from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root
@@ -90,7 +90,7 @@ def test_other_settings_or_data_never_count(cell: Cell, tmp_path: Path) -> None:
     assert read_document(cell, tmp_path) is not None
     with (Path(cell.config.source) / "train.csv").open("a") as lines:
         lines.write("1,2,0\n")
-    from riskcore.bench import stamps
+    from riskcore.bench.run import stamps
 
     stamps._files_hash.cache_clear()  # another process would read the files anew
     assert read_document(cell, tmp_path) is None

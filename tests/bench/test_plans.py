@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from riskcore.bench.ablations import ABLATIONS
-from riskcore.bench.cells import Cell
-from riskcore.bench.plans import METHODS, Wish, plan
-from riskcore.bench.workloads import find, look
+from riskcore.bench.plan.ablations import ABLATIONS
+from riskcore.bench.plan.cells import Cell
+from riskcore.bench.plan.plans import METHODS, Wish, plan
+from riskcore.bench.plan.workloads import find, look
 from riskcore.config import METHODS as ALL_METHODS
 from riskcore.config import MatcherConfig, RunConfig
 from riskcore.errors import ConfigError
-from riskcore.tuning.experiment import methods_of
+from riskcore.training.experiment import methods_of
 from tests.bench.tiny import data_root
 
 PUBLIC = {"DA": "authors", "DS": "authors", "CORA": "author", "AB": "x", "IA": "y", "MB20K": "z"}

@@ -11,16 +11,18 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from riskcore.bench import images, publish, report
-from riskcore.bench.cells import Cell
-from riskcore.bench.commands import commands
-from riskcore.bench.figures import figures
-from riskcore.bench.images import NoBrowserError, find_browser
-from riskcore.bench.means import grouped
-from riskcore.bench.plans import METHODS, Wish, plan
-from riskcore.bench.published import SHIFT, Published, published
-from riskcore.bench.report import NOTES, kept_notes, render
-from riskcore.bench.verdicts import against, against_paper
+from riskcore.bench.plan.cells import Cell
+from riskcore.bench.plan.plans import METHODS, Wish, plan
+from riskcore.bench.report import images
+from riskcore.bench.report import page as report
+from riskcore.bench.report import write as publish
+from riskcore.bench.report.commands import commands
+from riskcore.bench.report.differences import against, against_paper
+from riskcore.bench.report.figures import figures
+from riskcore.bench.report.images import NoBrowserError, find_browser
+from riskcore.bench.report.means import grouped
+from riskcore.bench.report.page import NOTES, kept_notes, render
+from riskcore.bench.report.paper import SHIFT, Published, published
 from riskcore.cli import app
 from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root

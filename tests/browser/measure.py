@@ -18,7 +18,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from pages.parts.sample_run import start_sample
+from pages.parts.runs.sample_run import start_sample
 from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, cancel, query_pairs
 from tests.browser.driver import browsing, listen_for_keys, new_page, serving, settle, visit
 from tests.pages.synthetic_run import write_run

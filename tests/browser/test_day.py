@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from playwright.sync_api import expect
 
-from pages.parts.navigation import SCREENS
+from pages.parts.frame.navigation import SCREENS
 from riskcore.audit import VerdictLog
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
 from tests.browser.driver import PROJECT, SLOW, listen_for_keys, new_page, picture, settle, visit

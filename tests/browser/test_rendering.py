@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from playwright.sync_api import expect
 
-from pages.parts.glossary import FORMULAS, Tex
-from pages.parts.navigation import SCREENS
+from pages.parts.frame.glossary import FORMULAS, Tex
+from pages.parts.frame.navigation import SCREENS
 from tests.browser.driver import new_page, settle, visit
 
 # The browser of the tests fetches no tab icons, so no request shows them: each address that the tab is given is kept.

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from riskcore.config import DataConfig
 from riskcore.data import inspect_data, open_data
 from riskcore.data.labels import UNKNOWN
-from riskcore.errors import DataFormatError
+from riskcore.data.problems import DataFormatError
 from tests.data.folders import (
     PAIR_HEADER,
     TABLE_A,

@@ -8,7 +8,8 @@ import pytest
 from riskcore.data import build_workload, open_data
 from riskcore.data.labels import UNKNOWN
 from riskcore.data.pairs import LabelledPairs
-from riskcore.errors import ConfigError, DataFormatError
+from riskcore.data.problems import DataFormatError
+from riskcore.errors import ConfigError
 from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, pairs_of, write_file, write_folder
 
 

@@ -9,7 +9,9 @@ import pytest
 
 from riskcore.config import MatcherConfig, TuneConfig
 from riskcore.errors import CancelledError, MatcherError
-from riskcore.matchers import KINDS, Examples, Matcher, TuningSet, create, load
+from riskcore.matchers import Examples, Matcher, TuningSet, create, load, save
+from riskcore.registry import MATCHERS
+from riskcore.training.supervised import train_on_labels
 from tests.matchers.people import ATTRIBUTES, examples, pairs_of, table
 
 TRAINABLE = ["sif", "rnn", "attention", "hybrid", "ditto", "toy"]
@@ -37,18 +39,18 @@ def matcher(kind: str, tiny_transformer: Path) -> Matcher:
 
 
 def test_every_kind_is_under_contract() -> None:
-    assert set(KINDS) == {*TRAINABLE, "external"}
+    assert set(MATCHERS.names()) == {*TRAINABLE, "external"}
 
 
 def test_it_learns_saves_and_loads(matcher: Matcher, kind: str, tmp_path: Path) -> None:
     train, validation = examples(seed=0), examples(30, seed=1)
-    history = matcher.fit(train, validation, tune=tune(kind), seed=3)
+    history = train_on_labels(matcher, train, validation, config=tune(kind), seed=3)
     probabilities = matcher.predict_proba(validation)
     assert probabilities.dtype == np.float64
     assert ((probabilities >= 0) & (probabilities <= 1)).all()
     assert history.best is not None
     assert history.best["validation_f1"] > 0.75 or kind == "ditto", "a random Transformer this small learns nothing"
-    matcher.save(tmp_path / "saved")
+    save(matcher, tmp_path / "saved")
     again = load(tmp_path / "saved")
     assert type(again) is type(matcher)
     assert np.array_equal(again.predict_proba(validation), probabilities)
@@ -59,7 +61,7 @@ def test_same_seed_same_bits_and_other_seed_other_bits(kind: str, tiny_transform
     answers = []
     for seed in (5, 5, 6):
         matcher = build(kind, tiny_transformer)
-        matcher.fit(train, validation, tune=config, seed=seed)
+        train_on_labels(matcher, train, validation, config=config, seed=seed)
         answers.append(matcher.predict_proba(validation))
     assert np.array_equal(answers[0], answers[1])
     assert not np.array_equal(answers[0], answers[2])
@@ -99,11 +101,11 @@ def test_several_sets_at_once(matcher: Matcher) -> None:
 def test_wide_takes_metrics(kind: str, tiny_transformer: Path, tmp_path: Path) -> None:
     matcher = build(kind, tiny_transformer, wide=True)
     train = examples(30, wide=True)
-    matcher.fit(train, None, tune=TuneConfig(epochs=3, batch_size=16))
+    train_on_labels(matcher, train, None, config=TuneConfig(epochs=3, batch_size=16))
     answers = matcher.predict_proba(train)
     moved = Examples(train.pairs, train.metrics + 1)  # type: ignore[operator]
     assert not np.array_equal(matcher.predict_proba(moved), answers)
-    matcher.save(tmp_path)
+    save(matcher, tmp_path)
     assert np.array_equal(load(tmp_path).predict_proba(train), answers)
     with pytest.raises(MatcherError, match="metrics"):
         matcher.predict_proba(Examples(train.pairs))
@@ -149,7 +151,7 @@ def test_odd_values(kind: str, tiny_transformer: Path, attributes: int) -> None:
         kind=kind, width=16, head=16, max_tokens=64, folder=str(tiny_transformer) if kind == "ditto" else None
     )
     matcher = create(config, [Attribute(name, AttributeType.TEXT) for name in names])
-    matcher.fit(Examples(pairs), None, tune=TuneConfig(epochs=1))
+    train_on_labels(matcher, Examples(pairs), None, config=TuneConfig(epochs=1))
     answers = matcher.predict_proba(Examples(pairs))
     assert np.isfinite(answers).all()
     alone = Examples(pairs.take(slice(3, 4)))

@@ -9,10 +9,11 @@ import pytest
 
 from riskcore.config import MatcherConfig, TuneConfig
 from riskcore.errors import MatcherError
-from riskcore.matchers import TuningSet, create, ditto, load
+from riskcore.matchers import TuningSet, create, ditto, load, save
 from riskcore.matchers.ditto import DittoMatcher
 from riskcore.matchers.serialise import LEFT, RIGHT, SHARED, Serialiser, document_frequency, perturbed
 from riskcore.matchers.transformer import Transformer
+from riskcore.training.supervised import train_on_labels
 from tests.matchers.people import ATTRIBUTES, examples, table
 
 
@@ -91,7 +92,7 @@ def test_frozen_layers_do_not_move_and_are_computed_once(
     assert all((frozen[name] == p).all() for name, p in network.named_parameters() if name in frozen)
     assert not any("layer.0." in name for name in matcher.snapshot())
     answers = matcher.predict_proba(train)
-    matcher.save(tmp_path)
+    save(matcher, tmp_path)
     assert np.array_equal(load(tmp_path).predict_proba(train), answers)
 
 
@@ -100,7 +101,7 @@ def test_what_does_not_fit_the_cache_is_computed_again(tiny_transformer: Path, m
     for room in (ditto.CACHE_BYTES, 10):
         monkeypatch.setattr(ditto, "CACHE_BYTES", room)
         matcher = build(tiny_transformer, frozen_layers=1)
-        matcher.fit(train, None, tune=TuneConfig(epochs=2, batch_size=16))
+        train_on_labels(matcher, train, None, config=TuneConfig(epochs=2, batch_size=16))
         answers.append(matcher.predict_proba(train))
     assert answers[0] == pytest.approx(answers[1], abs=1e-3)
 
@@ -129,6 +130,6 @@ def test_wrong_folders_are_told(tmp_path: Path, tiny_transformer: Path) -> None:
 
 def test_the_installed_weights_learn_in_silence(capfd: pytest.CaptureFixture[str]) -> None:
     matcher, train = build(None, frozen_layers=4), examples(15)
-    history = matcher.fit(train, None, tune=TuneConfig(epochs=3, rate=5e-4, batch_size=8))
+    history = train_on_labels(matcher, train, None, config=TuneConfig(epochs=3, rate=5e-4, batch_size=8))
     assert history.rows[-1]["loss"] < 0.9 * history.rows[0]["loss"]
     assert capfd.readouterr() == ("", "")

@@ -11,12 +11,13 @@ import pytest
 
 from riskcore.config import MatcherConfig, TuneConfig
 from riskcore.errors import ConfigError
-from riskcore.matchers import KINDS, create, matcher_class
+from riskcore.matchers import create, matcher_class
+from riskcore.registry import MATCHERS
 from tests.matchers.people import ATTRIBUTES
 
 DOCS = Path(__file__).parents[2] / "docs" / "matchers.md"
 HEAVY = ("torch", "transformers", "tokenizers")
-LIGHT = ("riskcore.matchers", "riskcore.matchers.external", "riskcore.matchers.toy", "riskcore.tuning.tradition")
+LIGHT = ("riskcore.matchers", "riskcore.matchers.external", "riskcore.matchers.toy", "riskcore.training.supervised")
 
 
 @pytest.mark.parametrize("module", LIGHT)
@@ -33,7 +34,7 @@ def test_every_setting_is_documented_with_its_default(config: type) -> None:
         assert f"| `{field.name}` | {field.default} |" in text, f"{config.__name__}.{field.name} ({field.default})"
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", MATCHERS.names())
 def test_every_matcher_is_documented_and_named_alike(kind: str) -> None:
     assert f"`{kind}`" in DOCS.read_text(encoding="utf-8")
     assert matcher_class(kind).kind == kind

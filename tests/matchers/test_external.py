@@ -10,8 +10,9 @@ import pytest
 
 from riskcore.config import MatcherConfig
 from riskcore.errors import MatcherError
-from riskcore.matchers import Examples, TuningSet, create, load
+from riskcore.matchers import Examples, TuningSet, create, load, save
 from riskcore.matchers.external import read_scores
+from riskcore.training.supervised import train_on_labels
 from tests.matchers.people import ATTRIBUTES, examples
 
 
@@ -30,9 +31,9 @@ def test_answers_come_from_the_file_whatever_its_order(name: str, known: Example
     truth = np.linspace(0, 1, len(known))
     frame = pd.DataFrame({"id": known.pairs.ids, "probability": truth}).sample(frac=1, random_state=0)
     matcher = create(MatcherConfig(kind="external", scores=write(tmp_path / name, frame)), ATTRIBUTES)
-    assert matcher.fit(known).rows == ()
+    assert train_on_labels(matcher, known).rows == ()
     assert matcher.predict_proba(known) == pytest.approx(truth)
-    matcher.save(tmp_path / "saved")
+    save(matcher, tmp_path / "saved")
     (tmp_path / name).unlink()
     assert np.array_equal(load(tmp_path / "saved").predict_proba(known), matcher.predict_proba(known))
 
@@ -72,4 +73,4 @@ def test_broken_files(tmp_path: Path) -> None:
     with pytest.raises(MatcherError, match="cannot be read"):
         read_scores(tmp_path / "latin.csv")
     with pytest.raises(MatcherError, match="scores"):
-        create(MatcherConfig(kind="external"), ATTRIBUTES).fit(examples(3))
+        train_on_labels(create(MatcherConfig(kind="external"), ATTRIBUTES), examples(3))

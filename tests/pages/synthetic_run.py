@@ -20,9 +20,9 @@ from riskcore.rules.firing import fire
 from riskcore.rules.rule import Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
-from riskcore.runs.comparison import compare_methods
-from riskcore.runs.files import write_json, write_parquet, write_text
-from riskcore.runs.rankings import first_look
+from riskcore.runs.readers.initial_rankings import first_look
+from riskcore.runs.readers.method_comparison import compare_methods
+from riskcore.storage.files import write_json, write_parquet, write_text
 
 ATTRIBUTES = ("title", "authors", "year")
 KINDS = (("title", "jaccard"), ("title", "cosine"), ("authors", "elements"), ("year", "differs"), ("year", "gap"))

@@ -12,17 +12,19 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from pages.parts import link_table, registry, run_form
-from pages.parts.audit_view import Progress, as_csv, as_html, as_parquet, export_rows, judged_rows
-from pages.parts.estimate import Sizes, estimate_seconds, standing, step_words, steps_of, within_step
-from pages.parts.run_picker import View
-from pages.parts.sample_run import sample_config
+from pages.parts.audit.audit_tables import Progress, as_csv, as_html, as_parquet, export_rows, judged_rows
+from pages.parts.data import known_sets as registry
+from pages.parts.frame import link_table
+from pages.parts.runs import run_form
+from pages.parts.runs.estimate import Sizes, estimate_seconds, standing, step_words, steps_of, within_step
+from pages.parts.runs.run_picker import View
+from pages.parts.runs.sample_run import sample_config
 from riskcore.audit import VerdictLog
 from riskcore.audit.verdicts import _digest
 from riskcore.data import find_sample
 from riskcore.errors import ConfigError, DownloadError
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
-from riskcore.runs.tables import verdicts
+from riskcore.runs.store.database import verdicts
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
 

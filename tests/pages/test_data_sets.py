@@ -7,8 +7,9 @@ import zipfile
 
 import pytest
 
-from pages.parts import registry, run_form
-from pages.parts.set_view import _guess, map_problem
+from pages.parts.data import known_sets as registry
+from pages.parts.data.set_view import _guess, map_problem
+from pages.parts.runs import run_form
 from riskcore.data import find_sample
 from riskcore.runs import RunStore
 from tests.pages.conftest import checked, words

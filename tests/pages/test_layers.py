@@ -10,7 +10,7 @@ from pathlib import Path
 
 from streamlit.config import get_config_options
 
-from pages.parts.navigation import SCREENS
+from pages.parts.frame.navigation import SCREENS
 
 PROJECT = Path(__file__).resolve().parents[2]
 SCRIPTS = sorted((PROJECT / "pages").glob("*.py"))

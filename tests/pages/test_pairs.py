@@ -6,9 +6,10 @@ import dataclasses
 
 import pytest
 
-from pages.parts.run_picker import run_words
+from pages.parts.runs.run_picker import run_words
 from riskcore.audit import VerdictLog
-from riskcore.runs import PairQuery, RunFolder, RunState, RunStorageError, RunStore, query_pairs
+from riskcore.errors import StorageError
+from riskcore.runs import PairQuery, RunFolder, RunState, RunStore, query_pairs
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import HOSTILE
 
@@ -123,7 +124,7 @@ def test_undo_is_of_this_session_and_this_person(screen, done, runs):
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (RunStorageError("The store is locked. Try again."), "The store is locked. Try again."),
+        (StorageError("The store is locked. Try again."), "The store is locked. Try again."),
         (OSError(28, "No space left on device"), "That was not done: an unexpected OSError"),
     ],
 )
@@ -217,7 +218,7 @@ def test_what_is_one_click_further_is_drawn_once_it_is_open(screen, done):
 
 def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):
     """The card runs again without its page, so the page's boundary would not hold it."""
-    from pages.parts import pair_card
+    from pages.parts.pairs import pair_card
 
     def broken(*_):
         raise ValueError("never seen")

@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pages.parts import charts, pair_charts, text, tokens
-from pages.parts.rule_view import Voice, voices_html
+from pages.parts.frame import text
+from pages.parts.pairs import pair_charts
+from pages.parts.pairs import record_table as tokens
+from pages.parts.rules.rule_view import Voice, voices_html
+from pages.parts.runs import charts
 from riskcore.risk.distribution import quantile
 from riskcore.rules.rule import Condition, Rule
 

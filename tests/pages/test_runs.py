@@ -7,10 +7,10 @@ import io
 import pandas as pd
 import pytest
 
-from pages.parts import live
-from pages.parts.audit_view import export_rows, judged_rows
-from pages.parts.queue import queue_csv, queue_table
-from pages.parts.run_picker import View
+from pages.parts.audit.audit_tables import export_rows, judged_rows
+from pages.parts.pairs.queue import queue_csv, queue_table
+from pages.parts.runs import live
+from pages.parts.runs.run_picker import View
 from riskcore.audit import VerdictLog
 from riskcore.runs import PairQuery, RunFolder, RunNotFoundError, RunState, RunStore, query_pairs
 from tests.pages.conftest import checked, words

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pages.parts.navigation import SCREENS
+from pages.parts.frame.navigation import SCREENS
 from riskcore.runs import RunFolder, RunState, RunStore
 from tests.pages.conftest import words
 from tests.pages.synthetic_run import write_run

@@ -8,7 +8,7 @@ import pytest
 import streamlit as st
 from streamlit import config
 
-from pages.parts.navigation import SCREENS
+from pages.parts.frame.navigation import SCREENS
 from tests.pages.conftest import words
 
 FINE = """

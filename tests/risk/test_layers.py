@@ -28,7 +28,7 @@ def test_scoring_and_explaining_need_no_torch(module):
 
 def test_fitting_is_one_import_away():
     from riskcore import risk
-    from riskcore.risk.ranking import fit_risk_model
+    from riskcore.risk.fit import fit_risk_model
 
     assert risk.fit_risk_model is fit_risk_model
     assert not [name for name in risk.__all__ if not hasattr(risk, name)]

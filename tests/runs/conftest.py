@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
-from riskcore.runs.execute import execute
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.store import RunStore
+from riskcore.runs.store.run_store import RunStore
+from riskcore.runs.worker.execute import execute
 from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, write_folder
 from tests.runs.fake_engine import fake_engine
 

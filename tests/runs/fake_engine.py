@@ -19,9 +19,9 @@ from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
 from riskcore.rules.rule import Condition, Rule
 from riskcore.rules.rule_set import RuleSet
-from riskcore.tuning.evidence import Evidence, Part
-from riskcore.tuning.listeners import notify
-from riskcore.tuning.records import IterationScores, MethodResult
+from riskcore.training.evidence import Evidence, Part
+from riskcore.training.listeners import notify
+from riskcore.training.results import IterationScores, MethodResult
 
 METRICS = (Metric("title", "jaccard"), Metric("year", "closeness"))
 RULES = (

@@ -2,8 +2,8 @@
 
 import sys
 
-from riskcore.runs import rankings
-from riskcore.runs.worker import main
+from riskcore.runs.readers import initial_rankings as rankings
+from riskcore.runs.worker.__main__ import main
 from tests.runs.fake_engine import fake_engine
 
 if __name__ == "__main__":

@@ -2,7 +2,8 @@
 
 import pyarrow.parquet as pq
 
-from riskcore.runs import PairQuery, columns, pair_history, query_pairs, rule_ledger, summary
+from riskcore import columns
+from riskcore.runs import PairQuery, pair_history, query_pairs, rule_ledger, summary
 
 
 def test_files(finished):

@@ -11,13 +11,14 @@ import pytest
 
 from benchmarks.kill_resume import compare
 from riskcore.config import AdaptConfig
-from riskcore.errors import CancelledError
+from riskcore.errors import BusyError, CancelledError
 from riskcore.matchers import load
-from riskcore.runs import RunBusyError, RunFailedError, RunFolder, RunState, RunStateError, scores, summary
-from riskcore.runs.execute import execute, load_data
-from riskcore.runs.lock import RunLock
-from riskcore.tuning.evidence import gather
-from riskcore.tuning.listeners import Listener
+from riskcore.runs import RunFailedError, RunFolder, RunState, RunStateError, summary
+from riskcore.runs.worker import score_writer as scores
+from riskcore.runs.worker.execute import execute, load_data
+from riskcore.storage.lock import FolderLock
+from riskcore.training.gather import gather
+from riskcore.training.listeners import Listener
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import fake_engine
 
@@ -130,7 +131,7 @@ def test_a_failure_keeps_what_was_reached_and_can_be_resumed(store, data, waitin
 
 @pytest.mark.parametrize("code", [errno.ENOSPC, errno.EROFS])
 def test_a_disk_that_refuses_leaves_earlier_iterations(store, waiting, monkeypatch, code):
-    from riskcore.runs import files
+    from riskcore.storage import files
 
     real = files.os.fsync
 
@@ -173,8 +174,8 @@ def test_cancelling_from_elsewhere(store, waiting, monkeypatch):
 
 
 def test_one_run_one_worker(store, waiting):
-    with RunLock(waiting.folder):
-        with pytest.raises(RunBusyError, match="another worker"):
+    with FolderLock(waiting.folder):
+        with pytest.raises(BusyError, match="another worker"):
             execute(store, waiting.id, engine=fake_engine)
         assert store.get(waiting.id).state is RunState.WAITING
     execute(store, waiting.id, engine=fake_engine)

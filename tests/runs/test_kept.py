@@ -12,15 +12,15 @@ from typer.testing import CliRunner
 from riskcore import cli
 from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
 from riskcore.data import find_sample
+from riskcore.evaluation.truth_scorer import Judge
 from riskcore.risk import prior_model
 from riskcore.runs import PairQuery, RunFolder, pair_detail, query_pairs, rule_ledger, summary
-from riskcore.runs.comparison import comparison
-from riskcore.runs.execute import execute
-from riskcore.runs.files import write_json
-from riskcore.runs.judge import Judge
-from riskcore.runs.scores import ScoreWriter
-from riskcore.runs.store import RunStore
-from riskcore.tuning.records import IterationScores
+from riskcore.runs.readers.method_comparison import comparison
+from riskcore.runs.store.run_store import RunStore
+from riskcore.runs.worker.execute import execute
+from riskcore.runs.worker.score_writer import ScoreWriter
+from riskcore.storage.files import write_json
+from riskcore.training.results import IterationScores
 from tests.runs.fake_engine import METRICS, RULES, fired_by_hand
 
 SENTENCE = "iteration 0, the matcher before adaptation, is kept"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-MODULES = ["riskcore.runs", "riskcore.runs.execute", "riskcore.audit", "riskcore.cli"]
+MODULES = ["riskcore.runs", "riskcore.runs.worker.execute", "riskcore.audit", "riskcore.cli"]
 
 
 @pytest.mark.parametrize("module", MODULES)

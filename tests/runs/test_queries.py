@@ -8,12 +8,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from riskcore.errors import ConfigError
-from riskcore.runs import PairQuery, RunStorageError, pair_history, query_pairs
-from riskcore.runs.execute import execute
-from riskcore.runs.files import write_parquet
+from riskcore.errors import ConfigError, StorageError
+from riskcore.runs import PairQuery, pair_history, query_pairs
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.parquet import take_rows
+from riskcore.runs.worker.execute import execute
+from riskcore.storage.files import write_parquet
+from riskcore.storage.parquet import take_rows
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import RULES, fake_engine, fired_by_hand
 
@@ -62,7 +62,7 @@ def ids(frame):
         ({"wrong": False}, lambda t: t["label"] == t["truth"]),
         ({"label": 1, "rule": 0, "flipped": True}, lambda t: (t["label"] == 1) & t["rule0"] & t["moved"]),
     ],
-    ids=str,
+    ids=lambda value: str(value) if isinstance(value, dict) else "rows",
 )
 def test_filters(finished, everything, query, kept):
     wanted = everything[kept(everything)].sort_values(["risk", "row"], ascending=[False, True])
@@ -134,9 +134,9 @@ def test_verdicts_filter(finished):
 def test_an_earlier_iteration(finished):
     first = query_pairs(finished, PairQuery(iteration=0))
     assert not first.rows["flipped"].any()
-    with pytest.raises(RunStorageError, match=r"no iteration 9\. There are 0 to 4"):
+    with pytest.raises(StorageError, match=r"no iteration 9\. There are 0 to 4"):
         query_pairs(finished, PairQuery(iteration=9))
-    with pytest.raises(RunStorageError, match="has no iterations"):
+    with pytest.raises(StorageError, match="has no iterations"):
         query_pairs(finished, PairQuery(method="forest"))
 
 
@@ -153,12 +153,12 @@ def test_without_labels_nothing_is_right_or_wrong(store, tmp_path):
     assert not folder.has_truth
     page = query_pairs(folder, PairQuery()).rows
     assert not {"truth", "wrong"} & set(page)
-    with pytest.raises(RunStorageError, match="no labels"):
+    with pytest.raises(StorageError, match="no labels"):
         query_pairs(folder, PairQuery(wrong=True))
 
 
 def test_hostile_names_are_only_names(tmp_path):
-    from riskcore.runs.parquet import quoted, scan, searching
+    from riskcore.storage.parquet import quoted, scan, searching
 
     column, folder = 'a"; DROP TABLE x; --', tmp_path / "it's a folder"
     folder.mkdir()
@@ -178,5 +178,5 @@ def test_rows_are_taken_in_the_order_asked(tmp_path):
 
 def test_a_broken_file_is_one_clear_error(finished):
     finished.scores_file("risk", 4).write_bytes(b"PAR1 this is not")
-    with pytest.raises(RunStorageError, match="cannot be read"):
+    with pytest.raises(StorageError, match="cannot be read"):
         query_pairs(finished, PairQuery())

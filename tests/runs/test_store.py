@@ -11,9 +11,10 @@ import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql
 
 from riskcore.config import RunConfig
-from riskcore.runs import RunNotFoundError, RunState, RunStateError, RunStorageError, RunStore
-from riskcore.runs.liveness import STALE_SECONDS, observed_state, process_lives, this_host
-from riskcore.runs.tables import metadata, runs
+from riskcore.errors import StorageError
+from riskcore.runs import RunNotFoundError, RunState, RunStateError, RunStore
+from riskcore.runs.store.database import metadata, runs
+from riskcore.runs.store.liveness import STALE_SECONDS, observed_state, process_lives, this_host
 from tests.runs.conftest import small_config
 
 GONE = 2**22 + 1  # above the largest process number of this system
@@ -168,7 +169,7 @@ def test_a_run_of_another_version_is_still_listed(store, waiting):
 
 def test_a_store_that_cannot_be_opened_is_one_clear_error(tmp_path):
     (tmp_path / "riskcore.sqlite").write_text("this is no database" * 100)
-    with pytest.raises(RunStorageError, match=r"riskcore\.sqlite cannot be used: file is not a database"):
+    with pytest.raises(StorageError, match=r"riskcore\.sqlite cannot be used: file is not a database"):
         RunStore(tmp_path).list()
 
 
@@ -186,13 +187,13 @@ def test_a_full_store_is_one_clear_error(store, waiting):
         for number in range(1000):
             small.record(waiting.id, "progress", str(number), {"text": "x" * 1000})
 
-    with pytest.raises(RunStorageError, match="full"):
+    with pytest.raises(StorageError, match="full"):
         fill()
     assert RunStore(store.root).get(waiting.id).id == waiting.id
 
 
 def test_the_url_chooses_the_database(tmp_path, monkeypatch):
-    with pytest.raises(RunStorageError, match="URL"):
+    with pytest.raises(StorageError, match="URL"):
         RunStore(tmp_path, "nonsense://x")
     monkeypatch.setenv("RISKCORE_STORE_URL", f"sqlite:///{tmp_path / 'team.sqlite'}")
     store = RunStore(tmp_path / "runs")
@@ -210,7 +211,7 @@ def test_a_relative_file_is_the_same_for_a_worker_elsewhere(tmp_path, monkeypatc
 def test_a_store_that_refuses_leaves_no_folder(tmp_path, monkeypatch):
     store = RunStore(tmp_path / "runs")
     store.create(RunConfig(source="x"))
-    monkeypatch.setattr("riskcore.runs.store._add_event", lambda *_: 1 / 0)
+    monkeypatch.setattr("riskcore.runs.store.run_store._add_event", lambda *_: 1 / 0)
     with pytest.raises(ZeroDivisionError):
         store.create(RunConfig(source="y"))
     assert [path.name for path in (tmp_path / "runs").iterdir() if path.is_dir()] == [store.list()[0].id]

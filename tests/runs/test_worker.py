@@ -11,9 +11,11 @@ import sqlalchemy as sa
 
 from benchmarks.kill_resume import PROJECT, torture, worker
 from riskcore.config import AdaptConfig
-from riskcore.runs import RunBusyError, RunFolder, RunState, RunStateError, cancel, jobs, resume, start
-from riskcore.runs.lock import RunLock
-from riskcore.runs.tables import runs
+from riskcore.errors import BusyError
+from riskcore.runs import RunFolder, RunState, RunStateError, cancel, resume, start
+from riskcore.runs.store.database import runs
+from riskcore.runs.worker import jobs
+from riskcore.storage.lock import FolderLock
 from tests.runs.conftest import small_config
 
 FAKE = (sys.executable, "-m", "tests.runs.fake_worker")
@@ -77,7 +79,7 @@ def test_start_cancel_resume(store, waiting, fake_jobs, monkeypatch):
     wait_for(store, waiting.id, RunState.RUNNING)
     with pytest.raises(RunStateError, match="running"):
         start(store, waiting.id)
-    with pytest.raises(RunBusyError, match="being worked on"):
+    with pytest.raises(BusyError, match="being worked on"):
         resume(store, waiting.id)
     cancel(store, waiting.id)
     wait_for(store, waiting.id, RunState.CANCELLED)
@@ -108,7 +110,7 @@ def test_a_worker_that_was_silent_and_lives_keeps_its_run(store, waiting):
     with store.database.write() as tx:
         tx.execute(sa.update(runs).values(beat=0.0))
     assert store.get(waiting.id).state is RunState.LOST
-    with RunLock(waiting.folder), pytest.raises(RunBusyError, match="another worker"):
+    with FolderLock(waiting.folder), pytest.raises(BusyError, match="another worker"):
         resume(store, waiting.id)
 
 
@@ -118,7 +120,7 @@ def test_a_run_that_waits_is_cancelled_at_once(store, waiting):
 
 
 def test_cancelling_while_a_worker_takes_up_the_run_leaves_it_the_wish(store, waiting):
-    with RunLock(waiting.folder):
+    with FolderLock(waiting.folder):
         cancel(store, waiting.id)
     assert store.get(waiting.id).cancelling
     assert worker(store, waiting, FAKE).wait() == 3

@@ -1,0 +1,86 @@
+"""Methods side by side as the screens read them: what the worker left at the end of the run, as tables.
+
+Nothing here looks at every pair, except for runs from before the worker left it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts.frame.palette import of_label
+from pages.parts.frame.text import short
+from pages.parts.runs.run_files import rules_of, stamp
+from riskcore.runs import RunFolder
+from riskcore.runs.readers.method_comparison import BASE, comparison
+from riskcore.storage.parquet import take_rows
+
+CELL_CHARS = 120
+RULE_CHARS = 160
+
+
+def comparison_of(folder: RunFolder) -> dict[str, Any]:
+    """The comparison of a finished run; must not be changed, it is shared."""
+    written = stamp(folder.comparison_file, folder.final_file, folder.truth_file, folder.results_file)
+    return _comparison(str(folder.path), written)
+
+
+@st.cache_resource(max_entries=12, show_spinner="Comparing the methods …")
+def _comparison(path: str, written: tuple[int, ...]) -> dict[str, Any]:
+    return comparison(RunFolder(path))
+
+
+def scores_table(found: dict[str, Any]) -> pd.DataFrame:
+    """A row per method: method, f1, low, high, precision, recall, tp, fp, fn, tn, changed, labels used."""
+    rows = []
+    for method, row in found["methods"].items():
+        low, high = row["f1_interval"] or (None, None)
+        rows.append(
+            {"method": method, **row, "low": low, "high": high, "labels used": ", ".join(row["labels_used"]) or "none"}
+        )
+    return pd.DataFrame(rows)
+
+
+def curves_table(found: dict[str, Any]) -> pd.DataFrame:
+    """Points of every method's precision-recall curve: method, recall, precision."""
+    return pd.concat([pd.DataFrame({"method": method, **points}) for method, points in found["curves"].items()])
+
+
+def budget_table(found: dict[str, Any]) -> pd.DataFrame:
+    """Errors found by reviews made: ranking, reviewed, found."""
+    names = ("ranking", "reviewed", "found")
+    return pd.concat([pd.DataFrame({name: curve[name] for name in names}) for curve in found["budgets"]])
+
+
+def change_table(folder: RunFolder, method: str, rows: Sequence[int]) -> pd.DataFrame:
+    """Some pairs that a method labels otherwise than tradition: the flip, a value of both records, the id."""
+    return _changes(str(folder.path), method, tuple(rows), stamp(folder.final_file))
+
+
+@st.cache_data(max_entries=24, show_spinner=False)
+def _changes(path: str, method: str, rows: tuple[int, ...], written: tuple[int, ...]) -> pd.DataFrame:
+    folder = RunFolder(path)
+    attribute = folder.attributes()[0]
+    names = ["pair_id", f"left_{attribute}", f"right_{attribute}"]
+    records = take_rows(folder.pairs_file, rows, names).to_pandas()
+    answers = take_rows(folder.final_file, rows, [BASE, method]).to_pandas()
+    flips = [
+        f"{of_label(int(before >= 0.5)).sign} → {of_label(int(after >= 0.5)).sign}"
+        for before, after in zip(answers[BASE], answers[method], strict=True)
+    ]
+    values = {
+        f"{side} {attribute}": [
+            None if pd.isna(v) else short(str(v), CELL_CHARS) for v in records[f"{side}_{attribute}"]
+        ]
+        for side in ("left", "right")
+    }
+    return pd.DataFrame({"⇄": flips, **values, "pair": records["pair_id"]})
+
+
+def credit_table(folder: RunFolder, credits_: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """Rules with their credit."""
+    texts = [rule.text for rule in rules_of(folder).rules]
+    return pd.DataFrame({"rule": short(texts[one["rule"]], RULE_CHARS), "credit": one["credit"]} for one in credits_)

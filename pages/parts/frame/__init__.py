@@ -1,0 +1,1 @@
+"""What every screen shares: page frame, navigation, palette, text, glossary."""

@@ -1,0 +1,70 @@
+"""The list of screens, in the order an analyst meets them. A page's file name is its address."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from pages.parts.frame.icons import FAVICON
+from pages.parts.frame.sign_in_settings import sign_in_configured
+from riskcore.errors import ConfigError
+
+_DECLARED = "navigation_declared"
+
+
+@dataclasses.dataclass(frozen=True)
+class Screen:
+    """One screen: its script is `pages/<name>.py` and its address `/<name>`."""
+
+    name: str
+    title: str
+    icon: str
+    section: str
+
+    @property
+    def path(self) -> str:
+        return f"pages/{self.name}.py"
+
+
+SCREENS = {
+    screen.name: screen
+    for screen in (
+        Screen("overview", "Overview", ":material/home:", ""),
+        Screen("data_sets", "Data sets", ":material/database:", "Prepare"),
+        Screen("fine_tuning", "Fine-tuning", ":material/model_training:", "Prepare"),
+        Screen("pairs", "Top-risk pairs", ":material/format_list_numbered:", "Inspect"),
+        Screen("rules", "Rules", ":material/rule:", "Inspect"),
+        Screen("compare", "Compare", ":material/compare_arrows:", "Inspect"),
+        Screen("audit", "Audit", ":material/fact_check:", "Decide"),
+        Screen("theory", "Theory", ":material/functions:", "Decide"),
+    )
+}
+
+
+def declare() -> st.Page:
+    """Tell Streamlit which screens there are; returns the one that was asked for."""
+    sections: dict[str, list[st.Page]] = {}
+    for screen in SCREENS.values():
+        page = st.Page(screen.path, title=screen.title, icon=screen.icon, default=screen.name == "overview")
+        sections.setdefault(screen.section, []).append(page)
+    st.session_state[_DECLARED] = True
+    # Before the list of screens: without one, the browser takes the screen's icon and fetches it from a font server.
+    st.set_page_config(page_icon=FAVICON)
+    return st.navigation(sections, expanded=True, position="sidebar" if _may_serve() else "hidden")
+
+
+def _may_serve() -> bool:
+    """Not with sign-in settings that cannot be used; the page says so."""
+    try:
+        sign_in_configured()
+    except ConfigError:
+        return False
+    return True
+
+
+def ensure_declared() -> None:
+    """Until a visitor has opened the entry script, an address runs its page alone: then start again through it."""
+    if _DECLARED not in st.session_state:
+        declare()
+        st.rerun()

@@ -1,0 +1,120 @@
+"""The queue as a table, and a pair's place in it: who comes before and after, on which page."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.palette import FLIPPED, VERDICTS, of_label
+from pages.parts.frame.text import short
+from pages.parts.runs.run_files import page_of
+from riskcore.audit.export import csv_text
+from riskcore.runs import PairQuery, RunFolder, query_pairs
+
+CELL_CHARS = 160  # of a value in the table; the card shows it whole
+DOWNLOAD_PAIRS = 10_000
+_ROW_PIXELS = 33  # of a table at the theme's base font
+
+
+@dataclasses.dataclass(frozen=True)
+class Place:
+    """Where a pair stands in the queue. Pages are given only where they differ from the current one."""
+
+    previous: str | None = None
+    next: str | None = None
+    previous_page: int | None = None
+    next_page: int | None = None
+    number: int | None = None
+    total: int = 0
+    row: int | None = None  # of the data; None where the pair is not on this page
+
+    @property
+    def words(self) -> str:
+        if self.number is None:
+            return f"Not in the current queue of {self.total:,} pairs (or on another page of it)."
+        return f"**{self.number:,}** of {self.total:,} in this queue"
+
+
+def place_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts: dict[str, str]) -> Place:
+    """The pair's neighbours on its page, or across its edges. A pair from elsewhere leads to the queue's first."""
+    here = page_of(folder, dataclasses.replace(query, page=page), verdicts)
+    ids = list(here.rows["pair_id"])
+    if pair not in ids:
+        return Place(next=ids[0] if ids else None, total=here.total)
+    at = ids.index(pair)
+    before, before_page, after, after_page = None, None, None, None
+    if at > 0:
+        before = ids[at - 1]
+    elif here.page > 1:
+        before, before_page = _edge(folder, query, here.page - 1, verdicts, -1), here.page - 1
+    if at + 1 < len(ids):
+        after = ids[at + 1]
+    elif here.page < here.pages:
+        after, after_page = _edge(folder, query, here.page + 1, verdicts, 0), here.page + 1
+    number = (here.page - 1) * query.page_size + at + 1
+    return Place(before, after, before_page, after_page, number, here.total, int(here.rows["row"].iloc[at]))
+
+
+def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, str], at: int) -> str | None:
+    ids = list(page_of(folder, dataclasses.replace(query, page=page), verdicts).rows["pair_id"])
+    return ids[at] if ids else None
+
+
+def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
+    """What a person reads of each pair in the queue: signs and words, then the values of both records."""
+    table = pd.DataFrame(
+        {
+            "risk": rows["risk"],
+            "label": [of_label(int(label)).text for label in rows["label"]],
+            "probability": rows["probability"],
+            "flip": [_flip(bool(now), int(n)) for now, n in zip(rows["flipped"], rows["flips"], strict=True)],
+            "verdict": [VERDICTS[v].text if v in VERDICTS else "" for v in rows["verdict"]],
+        }
+    )
+    for name in attributes:
+        for side in ("left", "right"):
+            values = rows[f"{side}_{name}"]
+            table[f"{side} {name}"] = [None if pd.isna(v) else short(str(v), CELL_CHARS) for v in values]
+    return table.assign(pair=list(rows["pair_id"]))
+
+
+def score_columns(attributes: Sequence[str] = ()) -> dict[str, Any]:
+    """How scores, and the values of these attributes, are shown in every table of pairs."""
+    value = st.column_config.TextColumn(width=210)
+    return {
+        "risk": st.column_config.ProgressColumn(
+            min_value=0, max_value=1, format="%.2f", width="small", color="red", help=WORDS["risk"]
+        ),
+        "probability": st.column_config.NumberColumn(format="%.2f", width="small", help=WORDS["probability"]),
+        "label": st.column_config.TextColumn(width=88, help=WORDS["match"]),
+        "flip": st.column_config.TextColumn(width=112, help=WORDS["flipped"]),
+        "verdict": st.column_config.TextColumn(width=88, help=WORDS["verdict"]),
+        **{f"{side} {name}": value for name in attributes for side in ("left", "right")},
+    }
+
+
+def table_height(rows: int, most: int) -> int:
+    """Pixels for a table of so many rows and its head, without an empty row at its end."""
+    return min(_ROW_PIXELS * (rows + 1) + 2, most)
+
+
+def chosen_row(state: Any) -> int | None:
+    """The row of a table's selection, whether a row or a cell of it was chosen."""
+    if state.selection.rows:
+        return int(state.selection.rows[0])
+    return int(state.selection.cells[0][0]) if state.selection.cells else None
+
+
+def _flip(flipped: bool, flips: int) -> str:
+    return FLIPPED.text if flipped else "↺ flipped back" if flips else ""
+
+
+def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:
+    """The head of the queue as csv; cells that a spreadsheet would run are escaped."""
+    rows = query_pairs(folder, dataclasses.replace(query, page=1, page_size=DOWNLOAD_PAIRS), verdicts).rows
+    return csv_text(rows).encode("utf-8")

@@ -1,0 +1,1 @@
+"""Rules on screen, and what changes when one is muted or pinned."""

@@ -1,0 +1,125 @@
+"""Fired rules as HTML: each condition drawn on its attribute as value against threshold, with the rule's share.
+
+Attribute names come from strangers' files; everything is escaped here.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import html
+from collections.abc import Mapping, Sequence
+
+from pages.parts.frame.glossary import HINTS
+from pages.parts.frame.palette import MATCH, UNMATCH
+from riskcore.metrics.kinds import KINDS
+from riskcore.rules.rule import Condition, Rule
+
+STYLE = """<style>
+.rc-rule{border:1px solid color-mix(in srgb,currentColor 16%,transparent);border-left:4px solid var(--tone);
+ border-radius:8px;padding:.65rem .9rem;margin:0 0 .6rem 0;line-height:1.45}
+.rc-rule.off{opacity:.55}
+.rc-head{display:flex;justify-content:space-between;gap:1rem;align-items:baseline}
+.rc-text{font-weight:600;overflow-wrap:anywhere;unicode-bidi:isolate}
+.rc-says{color:color-mix(in srgb,var(--tone) 80%,currentColor);white-space:nowrap;font-weight:600}
+.rc-facts{font-size:.82rem;opacity:.75;margin-top:.15rem}
+.rc-cond{display:grid;grid-template-columns:minmax(6rem,11rem) 1fr 7.5rem;gap:.8rem;align-items:center;
+ font-size:.85rem;margin-top:.4rem}
+.rc-track{position:relative;height:10px;border-radius:5px;background:color-mix(in srgb,currentColor 10%,transparent)}
+.rc-fires{position:absolute;top:0;bottom:0;border-radius:5px;background:color-mix(in srgb,var(--tone) 30%,transparent)}
+.rc-cut{position:absolute;top:-4px;bottom:-4px;width:2px;background:currentColor;opacity:.65}
+.rc-dot{position:absolute;top:-2px;width:14px;height:14px;margin-left:-7px;border-radius:50%;background:var(--tone);
+ border:2px solid color-mix(in srgb,var(--tone) 30%,white)}
+.rc-nums{text-align:right;font-variant-numeric:tabular-nums;opacity:.85}
+.rc-share{height:6px;border-radius:3px;background:var(--tone);margin-top:.5rem}
+.rc-name{overflow-wrap:anywhere;opacity:.85}
+</style>"""
+
+
+@dataclasses.dataclass(frozen=True)
+class Voice:
+    """One voice on a pair: a fired rule, or the matcher (`rule` is None)."""
+
+    rule: Rule | None
+    outcome: str  # "match" or "unmatch"
+    share: float  # of all weights on this pair
+    weight: float
+    mean: float
+    drop: float  # how far the risk falls without it
+    support: int | None = None
+    purity: float | None = None
+
+
+def voices_html(
+    voices: Sequence[Voice], metrics: Mapping[str, float | None], probability: float, with_share: bool = True
+) -> str:
+    """All voices, one card each; without a pair there is no share."""
+    return STYLE + "".join(_card(voice, metrics, probability, with_share) for voice in voices)
+
+
+def _card(voice: Voice, metrics: Mapping[str, float | None], probability: float, with_share: bool) -> str:
+    mark = MATCH if voice.outcome == "match" else UNMATCH
+    if voice.rule is None:
+        title, body = (
+            "The matcher's own probability",
+            _track(0, 1, 0.5, ">" if probability >= 0.5 else "<=", probability),
+        )
+        body = _condition_row("probability", body, f"{probability:.3f} · cut 0.5")
+    else:
+        title = " and ".join(condition.text for condition in voice.rule.conditions)
+        body = "".join(_condition(condition, metrics) for condition in voice.rule.conditions)
+    off = " off" if voice.weight == 0 and with_share else ""
+    percent = 100 * voice.share
+    share = f" · {percent:.1f} %" if with_share else ""
+    bar = f'<div class="rc-share" style="width:{min(max(percent, 0.5), 100):.1f}%"></div>' if with_share else ""
+    return (
+        f'<div class="rc-rule{off}" style="--tone:{mark.colour}"><div class="rc-head">'
+        f'<span class="rc-text">{html.escape(title)}</span>'
+        f'<span class="rc-says">{mark.sign} says {mark.word}{share}</span></div>'
+        f'<div class="rc-facts">{html.escape(_facts(voice))}</div>{body}'
+        f"{bar}</div>"
+    )
+
+
+def _facts(voice: Voice) -> str:
+    facts = [f"weight {voice.weight:.2f}"]
+    if voice.support is not None:
+        facts.append(f"fired on {voice.support:,} source pairs")
+    if voice.purity is not None:
+        facts.append(f"right on {voice.purity:.1%} of them")
+    if voice.weight == 0:
+        facts.append("not heard")
+    elif abs(voice.drop) >= 0.0005:
+        facts.append(f"without it the risk would {'fall' if voice.drop > 0 else 'rise'} by {abs(voice.drop):.3f}")
+    return " · ".join(facts)
+
+
+def _condition(condition: Condition, metrics: Mapping[str, float | None]) -> str:
+    value = metrics.get(condition.metric.key)
+    kind = KINDS[condition.kind]
+    if kind.flag:
+        words = "" if value is None else "yes" if value > 0.5 else "no"
+        return _condition_row(condition.metric.label, _track(0, 1, 0.5, condition.side, value), words)
+    top = 1.0 if kind.bounded else max(2 * abs(condition.cut), 1.25 * (value or 0), 1.0)
+    words = "" if value is None else f"{value:.4g} · "
+    track = _track(kind.low, top, condition.cut, condition.side, value)
+    return _condition_row(condition.metric.label, track, f"{words}cut {condition.cut:.4g}", HINTS.get(kind.key, ""))
+
+
+def _condition_row(name: str, track: str, words: str, hint: str = "") -> str:
+    return (
+        f'<div class="rc-cond"><span class="rc-name" title="{html.escape(hint)}">{html.escape(name)}</span>{track}'
+        f'<span class="rc-nums">{html.escape(words)}</span></div>'
+    )
+
+
+def _track(low: float, high: float, cut: float, side: str, value: float | None) -> str:
+    def place(x: float) -> float:
+        return min(max(100 * (x - low) / (high - low), 0), 100)
+
+    at = place(cut)
+    fires = f"left:{at:.1f}%;right:0" if side == ">" else f"left:0;width:{at:.1f}%"
+    dot = "" if value is None else f'<span class="rc-dot" style="left:{place(value):.1f}%"></span>'
+    return (
+        f'<div class="rc-track" role="img" aria-label="value against threshold"><span class="rc-fires" style="{fires}">'
+        f'</span><span class="rc-cut" style="left:{at:.1f}%"></span>{dot}</div>'
+    )

@@ -1,0 +1,92 @@
+"""What if a rule were not heard, or heard above all others: the ranking under a person's decisions, at once.
+
+Decisions live in the session and change nothing in the run: they are questions, not edits.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from pages.parts.frame.palette import of_label
+from pages.parts.runs.run_files import model_of
+from pages.parts.runs.run_picker import View
+from pages.parts.runs.score_columns import columns_of, fired_of, ids_of, pairs_in
+from riskcore.risk import top
+
+SHOWN = 20
+CHANGED = 1e-4  # a smaller change of risk is no change
+
+
+@dataclasses.dataclass(frozen=True)
+class Decisions:
+    """Rules that a person muted or pinned, by number."""
+
+    muted: frozenset[int] = frozenset()
+    pinned: frozenset[int] = frozenset()
+
+    def __bool__(self) -> bool:
+        return bool(self.muted or self.pinned)
+
+    def state_of(self, rule: int) -> str:
+        return "muted" if rule in self.muted else "pinned" if rule in self.pinned else "learned"
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Outcome:
+    """The riskiest pairs under the decisions, against as learned."""
+
+    table: pd.DataFrame  # pair, label, rank and risk before and after
+    changed: int  # pairs whose risk changed
+    entered: int  # of the first SHOWN, how many were not among them before
+    looked_at: int
+    pairs: int
+
+
+def decisions(run: str) -> Decisions:
+    return st.session_state.get(f"decisions {run}", Decisions())
+
+
+def decide(run: str, rule: int, state: str) -> None:
+    """Mute or pin a rule, or give it back what was learned."""
+    old = decisions(run)
+    muted, pinned = old.muted - {rule}, old.pinned - {rule}
+    if state == "muted":
+        muted |= {rule}
+    elif state == "pinned":
+        pinned |= {rule}
+    st.session_state[f"decisions {run}"] = Decisions(muted, pinned)
+
+
+def forget(run: str) -> None:
+    st.session_state.pop(f"decisions {run}", None)
+
+
+def ask(view: View, wanted: Decisions) -> Outcome:
+    """Score again with the decided rules, and compare the heads of both rankings."""
+    model = model_of(view.folder, view.method, view.iteration)
+    rows, fired = fired_of(view.folder, view.method, view.iteration, len(model.rules))
+    names = ("probability", "label", "risk")
+    probability, label, before = (
+        values[rows] for values in columns_of(view.folder, view.method, view.iteration, *names)
+    )
+    muted, pinned = ([model.rules[number] for number in sorted(group)] for group in (wanted.muted, wanted.pinned))
+    after = model.with_rules(muted=muted, pinned=pinned).score(probability, fired, label).risk
+    old, new = top(before, SHOWN), top(after, SHOWN)
+    ranks = [int((before > before[at]).sum()) + 1 for at in new]
+    table = pd.DataFrame(
+        {
+            "rank now": np.arange(1, len(new) + 1),
+            "rank as learned": ranks,
+            "risk now": after[new],
+            "risk as learned": before[new],
+            "label": [of_label(int(label[at])).text for at in new],
+            "pair": ids_of(view.folder, rows[new]),
+        }
+    )
+    changed = int((np.abs(after - before) > CHANGED).sum())
+    pairs = pairs_in(view.folder, view.method, view.iteration)
+    return Outcome(table, changed, len(set(new.tolist()) - set(old.tolist())), len(rows), pairs)

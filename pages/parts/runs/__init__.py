@@ -1,0 +1,1 @@
+"""Runs on screen: form, list, live view, files."""

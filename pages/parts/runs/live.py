@@ -1,0 +1,211 @@
+"""A run as it works: state, steps, progress with time left, charts that grow by iteration; cancel and resume.
+
+Drawn in a fragment that repeats itself while the run works, and stops when it is over. Nothing selectable is inside.
+"""
+
+from __future__ import annotations
+
+import html
+
+import pandas as pd
+import streamlit as st
+
+from pages.parts.frame.callbacks import guarded
+from pages.parts.frame.chart import draw_chart
+from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.page import boundary
+from pages.parts.frame.palette import INK, MATCH, NEUTRAL
+from pages.parts.frame.text import duration, number, percent, plural
+from pages.parts.runs.charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
+from pages.parts.runs.estimate import Sizes, Standing, standing, step_words, steps_of
+from pages.parts.runs.run_files import risk_labels, summary_of
+from pages.parts.runs.run_picker import STATES, store
+from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
+
+TICK_SECONDS = 1.5
+MAX_EVENTS = 20_000
+
+
+def show_run(run: str, key: str = "live") -> None:
+    """The live view of one run."""
+    shown = store().get(run)
+    ticking, ready = not shown.state.over, RunFolder(shown.folder).ready
+
+    @st.fragment(run_every=TICK_SECONDS if ticking else None, key=f"{key} {run}")
+    def tick() -> None:
+        with boundary("run"):
+            record = store().get(run)
+            if ticking and (record.state.over or RunFolder(record.folder).ready != ready):
+                st.rerun()  # the whole page: without the timer, or with the ways to the pairs
+            draw(record)
+
+    _buttons(shown, key)
+    tick()
+
+
+def draw(record: RunRecord) -> None:
+    """Everything about a run that changes by itself."""
+    events = all_events(record.id)
+    folder = RunFolder(record.folder)
+    stand = standing(record, events, sizes_of(folder))
+    _state(record, stand)
+    _steps(record, stand)
+    epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
+    methods = [method for method in folder.methods() if len(summary_of(folder, method))]
+    if methods:
+        places = st.tabs(methods) if len(methods) > 1 else [st.container()]
+        for place, method in zip(places, methods, strict=True):
+            with place:
+                for sentence in folder.told(method).get("lacked") or ():
+                    st.info(sentence, icon=":material/info:")
+                draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method))
+    elif any(epoch.get("validation_f1") is not None for epoch in epochs):
+        st.markdown("**Training on the source** · F1 on validation after each epoch")
+        draw_chart(epochs_chart(epochs), "F1 on validation by epoch")
+
+
+def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> None:
+    """Four charts that grow by iteration, each saying which labels it used; `kept` is known once the run is done."""
+    seen = "target, for scoring only" if has_truth else "none"
+    charts = [
+        ("F1", f1_chart(history), _f1_labels(history, has_truth), WORDS["f1"], _f1_words(history, kept)),
+        ("Mean risk", mean_risk_chart(history), risk_labels(history), WORDS["risk"], _risk_words(history)),
+        ("Labels flipped", flips_chart(history), seen, WORDS["flipped"], _flip_words(history)),
+    ]
+    if has_truth:
+        auroc = "How well errors are found"
+        words = _auroc_words(history)
+        charts.append((auroc, auroc_chart(history), "target, for scoring only", WORDS["auroc"], words))
+    cells = [column for _ in range(0, len(charts), 2) for column in st.columns(2, gap="medium")]
+    for cell, (title, chart, used, help_text, words) in zip(cells, charts, strict=False):
+        with cell:
+            st.markdown(f"**{title}**", help=help_text)
+            draw_chart(chart, words)
+            st.caption(f"{words} Labels used: {used}.")
+
+
+def _f1_labels(history: pd.DataFrame, has_truth: bool) -> str:
+    """The labels that F1 was measured with."""
+    if history["validation_f1"].notna().any():
+        return "validation and target (scoring only)" if has_truth else "validation"
+    return "target, for scoring only" if has_truth else "none"
+
+
+def _f1_words(history: pd.DataFrame, kept: int | None) -> str:
+    first, last, words = history.iloc[0], history.iloc[-1], []
+    for name, column in (("Validation", "validation_f1"), ("Target", "f1")):
+        if pd.notna(last[column]):
+            words.append(f"{name}: {percent(first[column])} before, {percent(last[column])} now.")
+    words = words or ["There are no labels to measure F1 by."]
+    return " ".join(words if kept is None else [*words, f"Kept: iteration {kept}."])
+
+
+def _risk_words(history: pd.DataFrame) -> str:
+    return f"From {history['mean_risk'].iloc[0]:.3f} to {history['mean_risk'].iloc[-1]:.3f}."
+
+
+def _auroc_words(history: pd.DataFrame) -> str:
+    last = history.iloc[-1]
+    return f"AUROC now: {number(last['auroc_risk'], 3)} by risk, {number(last['auroc_confidence'], 3)} by confidence."
+
+
+def _flip_words(history: pd.DataFrame) -> str:
+    last = history.iloc[-1]
+    if pd.notna(last["fixed"]):
+        return f"Against iteration 0: {int(last['fixed']):,} right, {int(last['broken']):,} wrong."
+    return f"{int(history['flips'].sum()):,} flips in all; right or wrong cannot be told without labels."
+
+
+def _state(record: RunRecord, stand: Standing) -> None:
+    word, icon, colour = STATES[record.state]
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    row.badge("stopping …" if record.cancelling else word, icon=icon, color=colour)
+    row.markdown(f"worked for **{duration(record.seconds)}**", width="content")
+    if record.state is RunState.RUNNING:
+        left = "estimating the time left …" if stand.left is None else f"about **{duration(stand.left)}** left"
+        row.markdown(left, width="content")
+        st.progress(stand.share, text=step_words(stand.current) if stand.current else "Starting")
+    elif record.state is RunState.WAITING:
+        st.progress(0.0, text="Waiting for its worker to load")
+    elif record.state is RunState.LOST:
+        st.warning("The worker is gone. What it reached is kept: press Resume.", icon=":material/heart_broken:")
+    elif record.state is RunState.CANCELLED:
+        st.info("Cancelled. What it reached is kept: press Resume to go on.", icon=":material/cancel:")
+    elif record.state is RunState.FAILED:
+        st.error("The run failed. The message says what to do; then press Resume.", icon=":material/error:")
+        st.code(
+            record.error or "No message was left; see worker.log in the run's folder.", language=None, wrap_lines=True
+        )
+
+
+def _steps(record: RunRecord, stand: Standing) -> None:
+    """The steps as a line of signs and words."""
+    parts = []
+    for step in steps_of(record.config):
+        done, current = step in stand.done, step == stand.current and not record.state.over
+        sign, tone = ("✓", MATCH.colour) if done else ("▶", INK) if current else ("○", NEUTRAL)
+        weight = "600" if current else "400"
+        words = html.escape(step_words(step))
+        parts.append(
+            f'<span style="white-space:nowrap;font-weight:{weight}"><b style="color:{tone}">{sign}</b> {words}</span>'
+        )
+    st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.88rem">{"".join(parts)}</div>')
+
+
+def _buttons(record: RunRecord, key: str) -> None:
+    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
+    if not record.state.over:
+        row.button(
+            "Cancel",
+            icon=":material/cancel:",
+            key=f"{key} cancel",
+            disabled=record.cancelling,
+            on_click=guarded(cancel),
+            args=(store(), record.id),
+        )
+    elif record.state.resumable:
+        row.button(
+            "Resume",
+            icon=":material/play_arrow:",
+            key=f"{key} resume",
+            type="primary",
+            on_click=guarded(resume),
+            args=(store(), record.id),
+        )
+    if RunFolder(record.folder).ready:
+        with row:
+            link("pairs", "Top-risk pairs", record)
+            link("rules", "Rules", record)
+            link("compare", "Compare", record)
+
+
+def link(screen: str, label: str, record: RunRecord) -> None:
+    st.page_link(SCREENS[screen].path, label=label, icon=SCREENS[screen].icon, query_params={"run": record.id})
+
+
+def all_events(run: str) -> list[Event]:
+    """Every event of the run, up to a cap that no run of ours reaches."""
+    found: list[Event] = []
+    while batch := store().events(run, found[-1].sequence if found else 0):
+        found += batch
+        if len(found) >= MAX_EVENTS:
+            break
+    return found
+
+
+def sizes_of(folder: RunFolder) -> Sizes | None:
+    """How many pairs the run is about, once it has read them."""
+    if not folder.run_file.exists():
+        return None
+    counts = folder.run().get("counts", {})
+    return Sizes(*(int(counts.get(name, 1000)) for name in ("source", "validation", "target")))
+
+
+def describe(record: RunRecord) -> str:
+    """A run's settings in a line."""
+    config = record.config
+    return (
+        f"matcher {config.matcher.kind} · {plural(config.tune.epochs, 'epoch')} · "
+        f"{plural(config.adapt.iterations, 'iteration')} · seed {config.seed} · {', '.join(config.methods)}"
+    )

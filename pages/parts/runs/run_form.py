@@ -1,0 +1,190 @@
+"""The form of a new run: data, matcher, methods and settings with sensible defaults, and how long it will take."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from pages.parts.data.figures import figures_of
+from pages.parts.data.known_sets import KnownSet, known_sets, register
+from pages.parts.data.set_view import edit_map, fact_line, map_problem
+from pages.parts.frame.palette import method_words
+from pages.parts.frame.text import short
+from pages.parts.runs.estimate import Sizes, estimate_seconds, finished_alike, raw_seconds
+from pages.parts.runs.live import sizes_of
+from pages.parts.runs.run_picker import store
+from riskcore.config import METHODS, AdaptConfig, MatcherConfig, RunConfig, TuneConfig
+from riskcore.data import DataProfile
+from riskcore.errors import ConfigError
+from riskcore.runs import RunFolder, start
+
+MATCHERS = {
+    "hybrid": "hybrid · recurrent and attention, the design the field compares with",
+    "attention": "attention · faster, nearly as good",
+    "rnn": "rnn · recurrent",
+    "sif": "sif · averaged word vectors, fastest",
+    "ditto": "ditto · pre-trained Transformer, best on text, very slow without a GPU",
+}
+OWN_TEST = "(the source's own test part)"
+
+
+def run_form() -> tuple[RunConfig, str] | None:
+    """Draw the form; the config and name of what it describes, or None while something is missing."""
+    known = known_sets()
+    if not known:
+        st.info("No data set is known yet. Bring one on the Data sets screen.", icon=":material/info:")
+        return None
+    source, target = _choose_data(known)
+    profiles = [_profile(path) for path in (source, target) if path]
+    columns = st.columns([2, 3], gap="large")
+    with columns[0]:
+        kind = st.selectbox("Matcher", list(MATCHERS), format_func=MATCHERS.__getitem__, key="form matcher")
+        wide = st.toggle("Let the matcher see the metrics too", key="form wide", help=_why(MatcherConfig, "wide"))
+    with columns[1]:
+        methods = _choose_methods()
+    tune, adapt, rest = _settings()
+    attribute_map = _choose_map(known, source, target, profiles)
+    if attribute_map is None:
+        return None
+    config = RunConfig(
+        source=source,
+        target=target,
+        attribute_map=attribute_map,
+        types=tuple(f"{name}={kind}" for name, kind in known[source].types.items()),
+        matcher=MatcherConfig(kind=kind, wide=wide),
+        tune=tune,
+        adapt=adapt,
+        methods=("tradition", *methods),
+        **rest,
+    )
+    return config, st.text_input("Name", placeholder="source to target", max_chars=80, key="form name").strip()
+
+
+def _choose_data(known: dict[str, KnownSet]) -> tuple[str, str | None]:
+    paths = list(known)
+
+    def words(path: str) -> str:
+        return path if path == OWN_TEST else short(known[path].title, 80)
+
+    columns = st.columns(2, gap="large")
+    source = columns[0].selectbox(
+        "Source", paths, format_func=words, key="form source", help="Labelled data to learn from."
+    )
+    others = [path for path in paths if path != source]
+    target = columns[1].selectbox(
+        "Target", [*others, OWN_TEST], format_func=words, key="form target", help="Data to adapt to. No labels needed."
+    )
+    columns[0].caption(fact_line(_profile(source)))
+    if target != OWN_TEST:
+        columns[1].caption(fact_line(_profile(target)))
+    return source, None if target == OWN_TEST else target
+
+
+def _profile(path: str) -> DataProfile:
+    profile = figures_of(path).profile
+    if profile is None:
+        raise ConfigError(f"{short(path, 200)} has errors. Look at it on the Data sets screen, and choose another.")
+    return profile
+
+
+def _choose_methods() -> list[str]:
+    options = [method for method in METHODS if method != "tradition"]
+    return st.pills(
+        "Methods to compare with tradition",
+        options,
+        selection_mode="multi",
+        default=["risk", "risk+", "supervised", "forest"],
+        key="form methods",
+        help=method_words(METHODS),
+    )
+
+
+def _settings() -> tuple[TuneConfig, AdaptConfig, dict[str, object]]:
+    columns = st.columns(3)
+    epochs = columns[0].number_input(
+        "Epochs on the source", 1, 200, 20, key="form epochs", help=_why(TuneConfig, "epochs")
+    )
+    iterations = columns[1].number_input(
+        "Iterations on the target", 1, 100, 10, key="form iterations", help=_why(AdaptConfig, "iterations")
+    )
+    seed = columns[2].number_input("Seed", 0, 2**31 - 1, 0, key="form seed", help=_why(RunConfig, "seed"))
+    with st.expander("More settings", icon=":material/tune:"):
+        columns = st.columns(3)
+        valid = columns[0].number_input(
+            "Validation pairs",
+            0,
+            None,
+            None,
+            key="form valid",
+            placeholder="all",
+            help=_why(RunConfig, "validation_size"),
+        )
+        share = columns[1].slider(
+            "Share of the training pairs",
+            0.05,
+            1.0,
+            1.0,
+            0.05,
+            key="form share",
+            help=_why(RunConfig, "train_fraction"),
+        )
+        split = columns[2].text_input(
+            "Split anew", key="form split", placeholder="2:2:6", help=_why(RunConfig, "split"), max_chars=20
+        )
+    rest = {"seed": int(seed), "validation_size": valid, "train_fraction": share, "split": split.strip() or None}
+    return TuneConfig(epochs=int(epochs)), AdaptConfig(iterations=int(iterations)), rest
+
+
+def _choose_map(
+    known: dict[str, KnownSet], source: str, target: str | None, profiles: list[DataProfile]
+) -> tuple[str, ...] | None:
+    """SOURCE=TARGET for every pair of counterparts whose names differ; None while the map is wrong."""
+    if target is None:
+        return ()
+    ours, theirs = ([attribute.name for attribute in profile.attributes] for profile in profiles)
+    said = known[target].maps.get(source, {})
+    if set(ours) <= set(theirs) and not said:
+        return ()
+    with st.expander("Counterparts of the attributes", expanded=not set(ours) & set(theirs), icon=":material/link:"):
+        chosen = edit_map(ours, theirs, said, f"form map {source} {target}")
+        if problem := map_problem(chosen):
+            st.warning(problem, icon=":material/warning:")
+            return None
+        if chosen != said and st.button("Remember", icon=":material/save:"):
+            register(target, maps={source: chosen})
+    return tuple(f"{ours}={theirs}" for ours, theirs in chosen.items() if ours != theirs)
+
+
+def estimate_of(config: RunConfig) -> float:
+    """Seconds the run will take, put right by finished runs with the same matcher."""
+    records = finished_alike(store().list(), config.matcher.kind)
+    past = []
+    for record in records:
+        sizes = sizes_of(RunFolder(record.folder))
+        if sizes is not None:
+            past.append((raw_seconds(record.config, sizes), record.seconds))
+    return estimate_seconds(config, planned_sizes(config), past)
+
+
+def planned_sizes(config: RunConfig) -> Sizes:
+    """How many pairs the run will see, from the profiles of its data."""
+    source = {split.name: split.pairs for split in _profile(config.source).splits}
+    other = source if config.target is None else {s.name: s.pairs for s in _profile(config.target).splits}
+    whole = sum(other.values())
+    train = source.get("train", whole // 5) if config.target is None else sum(source.values())
+    valid = other.get("valid", whole // 5)
+    if config.validation_size is not None:
+        valid = min(valid, config.validation_size)
+    return Sizes(int(train * config.train_fraction), valid, other.get("test", whole))
+
+
+def start_run(config: RunConfig, name: str) -> str:
+    """Write the run down and start its worker."""
+    record = store().create(config, name or None)
+    start(store(), record.id)
+    return record.id
+
+
+def _why(config: type, field: str) -> str:
+    return next(f.metadata["why"] for f in dataclasses.fields(config) if f.name == field)

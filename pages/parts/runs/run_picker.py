@@ -1,0 +1,157 @@
+"""Which run, method and iteration a screen shows: chosen in the sidebar, kept in the address, checked here."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import streamlit as st
+
+from pages.parts.frame.address import choose
+from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.palette import method_words
+from pages.parts.frame.paths import runs_root
+from pages.parts.frame.text import literal, short
+from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
+
+STATES = {
+    RunState.WAITING: ("waiting", ":material/hourglass_empty:", "gray"),
+    RunState.RUNNING: ("running", ":material/progress_activity:", "blue"),
+    RunState.DONE: ("done", ":material/check_circle:", "green"),
+    RunState.FAILED: ("failed", ":material/error:", "red"),
+    RunState.CANCELLED: ("cancelled", ":material/cancel:", "gray"),
+    RunState.LOST: ("lost", ":material/heart_broken:", "orange"),
+}
+_LAST = "last run"
+
+
+@dataclasses.dataclass(frozen=True)
+class View:
+    """What is looked at: one iteration of one method of one run."""
+
+    run: RunRecord
+    folder: RunFolder
+    method: str
+    iteration: int
+
+    @property
+    def link(self) -> dict[str, str]:
+        """The part of an address that leads back here."""
+        return {"run": self.run.id, "method": self.method, "iteration": str(self.iteration)}
+
+
+def store() -> RunStore:
+    return _store(str(runs_root()))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)
+def _store(root: str) -> RunStore:
+    return RunStore(root)
+
+
+def run_words(record: RunRecord) -> str:
+    """A run in a list: name and time of creation. Words that change by themselves would upset the list."""
+    return short(f"{record.name} · {record.created:%d %b %H:%M} · {record.id[-4:]}", 90)
+
+
+def pick_run(scored: bool = False) -> RunRecord | None:
+    """The run of the sidebar; None, with a word on what to do, where there is none.
+
+    The address always names the run, so that a copied link means the same tomorrow. `scored` prefers runs with pairs.
+    """
+    records = {record.id: record for record in store().list()}
+    if not records:
+        no_runs()
+        return None
+    asked = st.query_params.get("run")
+    if asked is not None and asked not in records:
+        st.warning(f"There is no run {literal(asked, 60)} here. Another one is shown.", icon=":material/warning:")
+    remembered = (run for run in (asked, st.session_state.get(_LAST)) if run in records)
+    newest = (r.id for r in records.values() if not scored or RunFolder(r.folder).ready)
+    current = next(remembered, None) or next(newest, None) or next(iter(records))
+    choose_run(current)
+    key = "chosen run"
+    st.session_state[key] = current
+
+    def changed() -> None:
+        if st.session_state[key] in records:  # a list whose words have changed sends its old words once more
+            choose_run(st.session_state[key])
+
+    st.sidebar.selectbox(
+        "Run", list(records), format_func=lambda run: run_words(records[run]), key=key, on_change=changed
+    )
+    return records[current]
+
+
+def choose_run(run: str) -> None:
+    """From here on this run is meant; a pair or page of another one is not."""
+    if st.query_params.get("run", run) != run:
+        for name in ("pair", "page", "one"):
+            st.query_params.pop(name, None)
+    if st.query_params.get("run") != run:
+        st.query_params["run"] = run
+    st.session_state[_LAST] = run
+
+
+def pick_view(with_iteration: bool = True) -> View | None:
+    """Run, method and iteration; None, with a word on what to do, where no pair is scored yet.
+
+    The iteration is the one the run kept, while it is at work the latest.
+    """
+    record = pick_run(scored=True)
+    if record is None:
+        return None
+    folder = RunFolder(record.folder)
+    if not folder.ready:
+        not_ready(record)
+        return None
+    methods = folder.methods()
+    help_text = method_words(methods)
+    method = choose(st.sidebar, "Method", methods, "method", methods[0], help=help_text, remember=True)
+    iterations = folder.iterations(method)[::-1]
+    kept = folder.kept(method)
+    default = folder.iteration(method, None)
+    if not with_iteration:
+        return View(record, folder, method, default)
+    iteration = choose(
+        st.sidebar,
+        "Iteration",
+        iterations,
+        "iteration",
+        default,
+        words=lambda at: _iteration_words(at, iterations[0], kept),
+        help=WORDS["iteration"],
+    )
+    return View(record, folder, method, iteration)
+
+
+def _iteration_words(iteration: int, latest: int, kept: int | None) -> str:
+    facts = {"kept": iteration == kept, "latest": iteration == latest, "before adaptation": iteration == 0}
+    notes = [note for note, holds in facts.items() if holds]
+    return f"{iteration}{' · ' if notes else ''}{', '.join(notes)}"
+
+
+def no_runs() -> None:
+    """There is nothing to show yet: what to do."""
+    st.info(
+        "There is no run yet. Start the sample on the Overview: it takes under a minute.",
+        icon=":material/rocket_launch:",
+    )
+    st.page_link(SCREENS["overview"].path, label="Go to the Overview", icon=SCREENS["overview"].icon)
+
+
+def not_ready(record: RunRecord) -> None:
+    """The run has scored no pair: why, and what to do."""
+    word, icon, _ = STATES[record.state]
+    if record.state in (RunState.WAITING, RunState.RUNNING):
+        st.info("This run has not scored its first pairs yet. Watch it, or choose another run.", icon=icon)
+    else:
+        st.warning(f"This run is {word} and scored no pair. See why, and resume it, or choose another run.", icon=icon)
+        if record.error:
+            st.code(record.error, language=None, wrap_lines=True)
+    st.page_link(
+        SCREENS["fine_tuning"].path,
+        label="Open this run in Fine-tuning",
+        icon=SCREENS["fine_tuning"].icon,
+        query_params={"run": record.id},
+    )

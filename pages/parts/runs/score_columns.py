@@ -1,0 +1,67 @@
+"""Whole columns of a run, for numbers that need every pair: scores, truth, who fires where.
+
+Kept for a few runs only, by path and time of writing. The firing matrix of a very large run is read for its riskiest
+pairs only, and the screens say so.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pyarrow.parquet as pq
+import streamlit as st
+from scipy import sparse
+
+from pages.parts.runs.run_files import stamp
+from riskcore.risk import top
+from riskcore.runs import RunFolder
+from riskcore.runs.evidence_files import read_fired
+from riskcore.runs.readers.initial_rankings import MOST_FIRED
+
+MOST_ROWS = 100_000  # pairs looked at where the matrix is larger
+
+
+def columns_of(folder: RunFolder, method: str, iteration: int, *names: str) -> tuple[np.ndarray, ...]:
+    """Score columns of one iteration, in row order."""
+    file = folder.scores_file(method, iteration)
+    return _columns(str(file), names, stamp(file))
+
+
+@st.cache_resource(max_entries=16, ttl=1800, show_spinner=False)
+def _columns(file: str, names: tuple[str, ...], written: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    table = pq.read_table(file, columns=list(dict.fromkeys(names)))
+    return tuple(table.column(name).to_numpy() for name in names)
+
+
+def truth_of(folder: RunFolder) -> np.ndarray | None:
+    """The target's labels, -1 where unknown; None where there are none."""
+    if not folder.has_truth:
+        return None
+    return _columns(str(folder.truth_file), ("label",), stamp(folder.truth_file))[0]
+
+
+def pairs_in(folder: RunFolder, method: str, iteration: int) -> int:
+    """How many pairs an iteration has scored."""
+    return int(pq.read_metadata(folder.scores_file(method, iteration)).num_rows)
+
+
+def ids_of(folder: RunFolder, rows: np.ndarray) -> list[str]:
+    """Ids of some pairs."""
+    ids = pq.read_table(folder.pairs_file, columns=["pair_id"]).column("pair_id")
+    return [str(value) for value in ids.take(rows).to_pylist()]
+
+
+def fired_of(folder: RunFolder, method: str, iteration: int, rules: int) -> tuple[np.ndarray, sparse.csr_array]:
+    """Rows and their firing matrix: all of them, or the riskiest where all would not fit."""
+    return _fired(str(folder.path), method, iteration, rules, stamp(folder.fired_file))
+
+
+@st.cache_resource(max_entries=2, ttl=1800, show_spinner="Reading which rules fire where …")
+def _fired(
+    path: str, method: str, iteration: int, rules: int, written: tuple[int, ...]
+) -> tuple[np.ndarray, sparse.csr_array]:
+    folder = RunFolder(path)
+    (risk,) = columns_of(folder, method, iteration, "risk")
+    if pq.read_metadata(folder.fired_file).num_rows <= MOST_FIRED:
+        return np.arange(len(risk)), read_fired(folder, len(risk), rules)
+    rows = np.sort(top(risk, MOST_ROWS))
+    return rows, read_fired(folder, len(risk), rules, rows)

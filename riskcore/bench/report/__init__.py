@@ -1,0 +1,1 @@
+"""The report of a benchmark: tables, figures, and how they were made."""

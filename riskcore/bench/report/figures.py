@@ -1,0 +1,129 @@
+"""Figures of a benchmark as plotly charts: ours with their deviations, the paper's beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from plotly.subplots import make_subplots
+
+from riskcore.bench.report.differences import against
+from riskcore.bench.report.means import TITLES, Group, grouped, lines, methods_of, seeds_of
+from riskcore.bench.report.paper import published
+
+COLOURS = {
+    "tradition": "#7a8694",
+    "transfer": "#b07d4f",
+    "supervised": "#9a8f2c",
+    "self-training": "#8a6fb0",
+    "forest": "#5f9e57",
+    "risk": "#2f7fc1",
+    "risk+": "#12a5b5",
+}
+PAPER = "#c2410c"
+_COLUMNS = 3
+
+
+def figures(documents: Sequence[dict[str, Any]]) -> dict[str, go.Figure]:
+    """A figure for each benchmark that has results, and one for the ablations."""
+    found: dict[str, go.Figure] = {}
+    for bench, title in TITLES.items():
+        groups = grouped(documents, bench)
+        if groups:
+            draw = _bars if bench == "shift" else _small_multiples
+            found[bench] = draw(groups, f"{title}: F1 in %, {_said(groups)}")
+    ablated = [group for bench in TITLES for group in grouped(documents, bench) if group.is_ablated]
+    if ablated:
+        found["ablations"] = _ablations(ablated)
+    return found
+
+
+def _said(groups: Sequence[Group]) -> str:
+    seeds = seeds_of(groups)
+    return seeds if seeds == "one seed" else f"mean and deviation over {seeds}"
+
+
+def _bars(groups: Sequence[Group], title: str) -> go.Figure:
+    """A cluster of bars for each workload; the hollow ones are the paper's."""
+    figure, names = go.Figure(), [group.line for group in groups]
+    for method in methods_of(groups):
+        rows = [group.methods.get(method) for group in groups]
+        figure.add_bar(
+            x=names, y=_points(rows), error_y=_deviations(rows),
+            name=method, marker_color=COLOURS[method], offsetgroup=method,
+        )  # fmt: skip
+    for method in methods_of(groups):
+        paper = [published(group.head, method) for group in groups]
+        if any(paper):
+            figure.add_bar(
+                x=names, y=[None if one is None else one.mean for one in paper], name=f"{method}, paper",
+                marker={"color": "rgba(0,0,0,0)", "line": {"color": COLOURS[method], "width": 2}},
+                offsetgroup=f"{method}, paper",
+            )  # fmt: skip
+    return _laid_out(figure, title, 420)
+
+
+def _small_multiples(groups: Sequence[Group], title: str) -> go.Figure:
+    """A panel for each workload, a line for each method, from little to much."""
+    panels = lines(groups)
+    height = -(-len(panels) // _COLUMNS)
+    figure = make_subplots(
+        height, min(len(panels), _COLUMNS), subplot_titles=list(panels), vertical_spacing=0.35 / height
+    )
+    for number, some in enumerate(panels.values()):
+        place = {"row": number // _COLUMNS + 1, "col": number % _COLUMNS + 1}
+        variants = [group.row.removesuffix(" validation pairs") for group in some]
+        for method in methods_of(some):
+            rows = [group.methods.get(method) for group in some]
+            figure.add_scatter(
+                x=variants, y=_points(rows), error_y=_deviations(rows),
+                name=method, legendgroup=method, showlegend=number == 0, line_color=COLOURS[method],
+                mode="lines+markers", marker_size=5, **place,
+            )  # fmt: skip
+        _add_paper(figure, some, variants, place)
+        figure.update_xaxes(type="category", **place)
+    return _laid_out(figure, title, 60 + 270 * height)
+
+
+def _add_paper(figure: go.Figure, groups: Sequence[Group], variants: Sequence[str], place: dict[str, int]) -> None:
+    """Diamonds where the paper's text has a figure; each kind stands in the legend once."""
+    for method, symbol in (("tradition", "diamond-open"), ("risk", "diamond")):
+        paper, name = [published(group.head, method) for group in groups], f"{method}, paper"
+        if any(paper):
+            means = [None if one is None else one.mean for one in paper]
+            told = any(trace.name == name for trace in figure.data)
+            mark = {"symbol": symbol, "size": 10, "color": PAPER}
+            legend = {"name": name, "legendgroup": name, "showlegend": not told}
+            figure.add_scatter(x=variants, y=means, mode="markers", marker=mark, **legend, **place)
+
+
+def _ablations(groups: Sequence[Group]) -> go.Figure:
+    """What each part taken away costs."""
+    figure, names = go.Figure(), [group.name for group in groups]
+    for ablation in dict.fromkeys(name for group in groups for name in group.ablations):
+        verdicts = [against(group.ablations.get(ablation), group.methods.get("risk")) for group in groups]
+        figure.add_bar(x=names, y=[None if one is None else one.difference for one in verdicts], name=ablation)
+    return _laid_out(figure, f"Ablations: points of F1 against risk, {seeds_of(groups)}", 380)
+
+
+def _deviations(rows: Sequence[Any]) -> dict[str, Any]:
+    """Bars without a cap: of one seed, which has no deviation, a cap would look like 0. None passes 100."""
+    below = _points(rows, "f1_deviation")
+    above = [
+        None if deviation is None or mean is None else min(deviation, round(100 - mean, 2))
+        for deviation, mean in zip(below, _points(rows), strict=True)
+    ]
+    return {"symmetric": False, "array": above, "arrayminus": below, "thickness": 1, "width": 0}
+
+
+def _points(rows: Sequence[Any], name: str = "f1_mean") -> list[float | None]:
+    return [None if row is None or row[name] is None else round(100 * row[name], 2) for row in rows]
+
+
+def _laid_out(figure: go.Figure, title: str, height: int) -> go.Figure:
+    figure.update_layout(
+        template="plotly_white", width=1000, height=height, title={"text": title, "x": 0.01}, barmode="group",
+        margin={"l": 45, "r": 10, "t": 60, "b": 40}, font={"family": "sans-serif", "size": 12}, bargap=0.15,
+    )  # fmt: skip
+    return figure

@@ -1,0 +1,1 @@
+"""Running the cells of a benchmark, and the tables of their results."""

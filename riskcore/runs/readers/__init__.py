@@ -1,0 +1,1 @@
+"""What screens, commands and notebooks read of a run. Nothing here writes."""

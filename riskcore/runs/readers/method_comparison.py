@@ -1,0 +1,169 @@
+"""The methods of a finished run side by side, as comparison.json: everything that needs a look at every pair.
+
+The worker works it out once at the end, so that a screen opens without reading a million rows. Runs from before the
+file was kept are worked out when they are looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from scipy import sparse
+
+from riskcore.columns import PAIR_ID, ROW
+from riskcore.evaluation import (
+    LabelChange,
+    Responsibilities,
+    Responsibility,
+    budget_curves,
+    compare_labels,
+    precision_recall_points,
+    responsibilities,
+    score_method,
+)
+from riskcore.risk import Ranking
+from riskcore.runs.evidence_files import read_fired
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.initial_rankings import FirstLook, first_look
+from riskcore.storage.files import read_json
+from riskcore.storage.jsonable import plain
+
+BASE = "tradition"  # what every other method is compared with
+LISTED_PAIRS = 50
+LISTED_RULES = 25
+_SCORES = ("f1", "precision", "recall", "tp", "fp", "fn", "tn", "f1_interval", "average_precision")
+_DIGITS = 5  # of a curve's points: more cannot be seen
+
+
+def comparison(folder: RunFolder) -> dict[str, Any]:
+    """What the worker left, or for an older run the same worked out now."""
+    if folder.comparison_file.exists():
+        found: dict[str, Any] = read_json(folder.comparison_file)
+        return found
+    told = (folder.results() or {}).get("methods", {})
+    return compare_methods(folder, told, first_look(folder, None))
+
+
+def compare_methods(
+    folder: RunFolder,
+    told: Mapping[str, Mapping[str, Any]],
+    look: FirstLook | None,
+    fired: sparse.sparray | None = None,
+) -> dict[str, Any]:
+    """Scores, curves and changes of every method, and what each ranking finds. JSON-ready.
+
+    `told` is what each method said of itself; `fired` spares reading which rules fire where.
+    """
+    answers, truth = _answers(folder), _truth(folder)
+    first = answers.get(BASE)
+    document: dict[str, Any] = {"methods": {}, "curves": {}, "changes": {}}
+    for method, probability in answers.items():
+        row = told.get(method, {})
+        document["methods"][method] = _scores(truth, probability, first, row)
+        document["curves"][method] = _curve(truth, probability)
+        if first is not None and method != BASE:
+            change = compare_labels(truth, _labels(first), _labels(probability))
+            moved = np.abs(probability - first)
+            document["changes"][method] = {
+                **_change(change, moved),
+                "responsible": _responsible(folder, method, row, change, _labels(first), truth, fired),
+            }
+    return plain({**document, "budgets": _budgets(look, truth)})
+
+
+def _scores(
+    truth: np.ndarray | None, probability: np.ndarray, first: np.ndarray | None, told: Mapping[str, Any]
+) -> dict[str, Any]:
+    found = score_method(truth, probability)
+    changed = None if first is None else int((_labels(probability) != _labels(first)).sum())
+    said = {name: told.get(name, []) for name in ("labels_used", "lacked")}
+    return {**{name: found[name] for name in _SCORES}, "changed": changed, **said}
+
+
+def _curve(truth: np.ndarray | None, probability: np.ndarray) -> dict[str, Any]:
+    points = precision_recall_points(truth, probability)
+    return {"recall": points.recall.round(_DIGITS), "precision": points.precision.round(_DIGITS)}
+
+
+def _change(change: LabelChange, moved: np.ndarray) -> dict[str, Any]:
+    """Counts, tests, and the pairs whose probability moved furthest."""
+    groups = {"flipped": change.flipped, "fixed": change.fixed, "broken": change.broken}
+    return {
+        **{name: None if rows is None else len(rows) for name, rows in groups.items()},
+        "p_value": change.p_value,
+        "f1_before": change.f1_before,
+        "f1_after": change.f1_after,
+        "f1_change_interval": change.f1_change_interval,
+        "rows": {name: None if rows is None else _furthest(rows, moved) for name, rows in groups.items()},
+    }
+
+
+def _furthest(rows: np.ndarray, moved: np.ndarray) -> np.ndarray:
+    return rows[np.argsort(-moved[rows], kind="stable")[:LISTED_PAIRS]]
+
+
+def _responsible(
+    folder: RunFolder,
+    method: str,
+    told: Mapping[str, Any],
+    change: LabelChange,
+    before: np.ndarray,
+    truth: np.ndarray | None,
+    fired: sparse.sparray | None,
+) -> dict[str, Any] | None:
+    """The rules behind what an adaptive method changed; None for methods that do not hear rules."""
+    if method not in folder.methods():
+        return None
+    iteration = folder.iteration(method, folder.kept(method, told))
+    model, rules, rows = folder.model(method, iteration), folder.rules(), change.flipped
+    outcomes = np.array([rule.outcome == "match" for rule in rules.rules], dtype=np.int8)
+    here = read_fired(folder, len(before), len(rules), rows) if fired is None else sparse.csr_array(fired)[rows]
+    known = None if truth is None else truth[rows]
+    found = responsibilities(known, before[rows], 1 - before[rows], here, outcomes, model.effective_weight)
+    return {"iteration": iteration, **_credits(found)}
+
+
+def _credits(found: Responsibilities) -> dict[str, Any]:
+    groups = {"flipped": found.rules, "fixed": found.by_fixed(), "broken": found.by_broken()}
+    fields = {"flipped": "credit", "fixed": "fixed", "broken": "broken"}
+    listed = {name: [_credit(rule, fields[name]) for rule in rules[:LISTED_RULES]] for name, rules in groups.items()}
+    return {**listed, "unexplained": found.unexplained}
+
+
+def _credit(rule: Responsibility, field: str) -> dict[str, Any]:
+    return {"rule": rule.rule, "credit": getattr(rule, field)}
+
+
+def _budgets(look: FirstLook | None, truth: np.ndarray | None) -> list[dict[str, Any]]:
+    """Errors of iteration 0 found by reviews made; nothing where they cannot be counted."""
+    if look is None or truth is None:
+        return []
+    chance = Ranking("random order", np.random.default_rng(0).random(len(look.label)))
+    curves = budget_curves([*look.rankings, chance], truth, look.label)
+    return [
+        {
+            "ranking": curve.name,
+            "labels_used": curve.labels_used,
+            "reviewed": curve.reviewed,
+            "found": curve.found.round(2),
+            "needed": {f"{share:g}": reviews for share, reviews in curve.needed.items()},
+        }
+        for curve in curves
+    ]
+
+
+def _answers(folder: RunFolder) -> dict[str, np.ndarray]:
+    names: Sequence[str] = [name for name in pq.read_schema(folder.final_file).names if name not in (ROW, PAIR_ID)]
+    table = pq.read_table(folder.final_file, columns=list(names))
+    return {name: table.column(name).to_numpy() for name in names}
+
+
+def _truth(folder: RunFolder) -> np.ndarray | None:
+    return pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy() if folder.has_truth else None
+
+
+def _labels(probability: np.ndarray) -> np.ndarray:
+    return (probability >= 0.5).astype(np.int8)

@@ -1,0 +1,113 @@
+"""Everything a run knows of one pair: both records, metrics, fired rules, scores, and how they went."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from riskcore.columns import HISTORY_COLUMNS, LEFT, PAIR_ID, RIGHT, ROW
+from riskcore.errors import RiskcoreError
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.score_files import take_scores
+from riskcore.storage.parquet import frame, scan, searching, take_rows
+
+if TYPE_CHECKING:
+    from riskcore.risk import Explanation, RiskModel
+    from riskcore.rules.rule_set import RuleSet
+
+
+class PairNotFoundError(RiskcoreError):
+    """No target pair of the run has that id."""
+
+
+@dataclasses.dataclass(frozen=True)
+class PairDetail:
+    """One pair of one iteration."""
+
+    pair_id: str
+    row: int
+    left: dict[str, str | None]
+    right: dict[str, str | None]
+    metrics: dict[str, float | None]  # by metric key; None is missing
+    fired: list[int]  # numbers of the rules that fire
+    scores: dict[str, Any]  # the score columns
+    truth: int | None  # None where the label is not known
+
+
+def pair_detail(
+    folder: RunFolder, pair_id: str, method: str = "risk", iteration: int | None = None, row: int | None = None
+) -> PairDetail:
+    """The pair as an iteration left it, the kept one if none is named. Its row, where known, spares the search."""
+    row = row_of(folder, pair_id) if row is None else row
+    record = take_rows(folder.pairs_file, [row]).to_pylist()[0]
+    values = take_rows(folder.metrics_file, [row]).to_pylist()[0]
+    metrics = {key: None if value is None or np.isnan(value) else float(value) for key, value in values.items()}
+    file = folder.scores_file(method, folder.iteration(method, iteration))
+    return PairDetail(
+        pair_id=pair_id,
+        row=row,
+        left={name.removeprefix(LEFT): value for name, value in record.items() if name.startswith(LEFT)},
+        right={name.removeprefix(RIGHT): value for name, value in record.items() if name.startswith(RIGHT)},
+        metrics=metrics,
+        fired=_fired(folder.rules(), metrics),
+        scores=take_scores(file, [row]).to_pylist()[0],
+        truth=_truth(folder, row),
+    )
+
+
+def pair_history(folder: RunFolder, pair_id: str, method: str = "risk", row: int | None = None) -> pd.DataFrame:
+    """A row per iteration: what the matcher and the risk model said of the pair."""
+    row, columns = row_of(folder, pair_id) if row is None else row, HISTORY_COLUMNS[1:]
+    rows = [
+        {"iteration": iteration, **take_scores(folder.scores_file(method, iteration), [row], columns).to_pylist()[0]}
+        for iteration in folder.iterations(method)
+    ]
+    return pd.DataFrame(rows, columns=list(HISTORY_COLUMNS))
+
+
+def explain_detail(
+    folder: RunFolder, detail: PairDetail, method: str = "risk", iteration: int | None = None
+) -> Explanation:
+    """What the fired rules and the matcher add to the pair's risk."""
+    return explain_with(folder.model(method, iteration), detail)
+
+
+def explain_with(model: RiskModel, detail: PairDetail) -> Explanation:
+    """The same under any model, such as one with muted rules."""
+    from riskcore.risk import explain_pair
+
+    rules = [model.rules[number] for number in detail.fired]
+    return explain_pair(model, detail.scores["probability"], rules, detail.scores["label"])
+
+
+def row_of(folder: RunFolder, pair_id: str) -> int:
+    """The pair's place among the target pairs."""
+    query = f"SELECT {ROW} FROM {scan(folder.pairs_file)} WHERE {PAIR_ID} = ? ORDER BY {ROW} LIMIT 1"
+    folder.run()  # says so if there is no such run
+    with searching() as connection:
+        found = frame(connection, query, [pair_id])
+    if found.empty:
+        from riskcore.data.problems import shown
+
+        raise PairNotFoundError(f"Run {folder.path.name} has no target pair {shown(pair_id)}. `top` lists some.")
+    return int(found[ROW][0])
+
+
+def _fired(rules: RuleSet, metrics: dict[str, float | None]) -> list[int]:
+    """The rules' own conditions on the stored metrics: the same answer as the firing matrix, from one row."""
+
+    def holds(condition: Any) -> bool:
+        value = metrics.get(condition.metric.key)
+        return value is not None and bool(condition.holds(np.array([value], dtype=np.float32))[0])
+
+    return [number for number, rule in enumerate(rules.rules) if all(map(holds, rule.conditions))]
+
+
+def _truth(folder: RunFolder, row: int) -> int | None:
+    if not folder.has_truth:
+        return None
+    label = int(take_rows(folder.truth_file, [row], ["label"]).column("label")[0].as_py())
+    return label if label >= 0 else None

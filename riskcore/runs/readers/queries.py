@@ -1,0 +1,177 @@
+"""Paged reads of a run's pairs: filter and sort a million scores, then fetch the records of one page only."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Any
+
+import duckdb
+import pandas as pd
+
+from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW, SORT_COLUMNS, TRUTH, VERDICT, WRONG
+from riskcore.errors import ConfigError, StorageError
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.score_files import scan_scores, take_scores
+from riskcore.storage.parquet import frame, quoted, scan, searching, take_rows
+
+NO_VERDICT = "none"  # as PairQuery.verdict: pairs nobody has judged
+MAX_PAGE_SIZE = 10_000
+
+
+@dataclasses.dataclass(frozen=True)
+class PairQuery:
+    """Which pairs, in which order, which page. A filter that is None does not filter."""
+
+    method: str = "risk"
+    iteration: int | None = None  # none is the kept one, the latest while the run goes on
+    sort: str = "risk"
+    descending: bool = True
+    label: int | None = None
+    flipped: bool | None = None  # the score column of that name: another label than in iteration 0
+    flipped_back: bool | None = None  # flipped on the way, and has the label of iteration 0 again
+    rule: int | None = None  # this rule fired
+    attribute: str | None = None  # a rule on this attribute fired
+    risk_min: float | None = None
+    risk_max: float | None = None
+    text: str | None = None  # somewhere in either record, or in the pair's id
+    wrong: bool | None = None  # needs the target's labels
+    verdict: str | None = None  # match, unmatch, unsure, or none for pairs nobody has judged
+    page: int = 1
+    page_size: int = 50
+
+    def __post_init__(self) -> None:
+        if self.sort not in SORT_COLUMNS:
+            raise ConfigError(f"Pairs cannot be sorted by {self.sort!r}. Possible: {', '.join(SORT_COLUMNS)}.")
+        if self.page < 1 or not 1 <= self.page_size <= MAX_PAGE_SIZE:
+            raise ConfigError(f"Pages start at 1 and hold 1 to {MAX_PAGE_SIZE:,} pairs.")
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class PairPage:
+    """One page: scores, both records, truth and verdict where there are any; and how much there is in all."""
+
+    rows: pd.DataFrame
+    total: int  # pairs that meet the filters
+    page: int
+    pages: int
+
+
+def query_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> PairPage:
+    """One page of pairs. `verdicts` gives a pair's id its verdict (a text, or something with a `verdict`)."""
+    return _answer(folder, query, verdicts, query.page_size)
+
+
+def all_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> pd.DataFrame:
+    """Every pair that meets the filters, however many: for counts and exports, which must leave nothing out."""
+    return _answer(folder, dataclasses.replace(query, page=1), verdicts, None).rows
+
+
+def _answer(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None, size: int | None) -> PairPage:
+    """The query's page of that size; without a size, all of it as one page."""
+    file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
+    judged = {pair: str(getattr(one, "verdict", one)) for pair, one in (verdicts or {}).items()}
+    with searching() as connection:
+        table = _meeting(connection, folder, query, judged, scan_scores(file))
+        total = int(frame(connection, f"SELECT count(*) AS total FROM {table}")["total"][0])
+        size = max(1, total) if size is None else size
+        pages = max(1, -(-total // size))
+        page = min(query.page, pages)
+        order = f"{query.sort} {'DESC' if query.descending else 'ASC'}, {ROW}"
+        limits = f"LIMIT {size} OFFSET {(page - 1) * size}"
+        # Places alone are sorted; the other columns are fetched for one page of them.
+        rows = frame(connection, f"SELECT {ROW} FROM {table} ORDER BY {order} {limits}")[ROW].to_numpy()
+    scores = take_scores(file, rows).to_pandas()
+    return PairPage(_beside(folder, scores, rows, judged), total, page, pages)
+
+
+def _meeting(
+    connection: duckdb.DuckDBPyConnection, folder: RunFolder, query: PairQuery, judged: Mapping[str, str], scores: str
+) -> str:
+    """A table of the places that meet the filters: the scores themselves, or what one pass over them leaves."""
+    conditions, values = _conditions(connection, folder, query, judged)
+    if not conditions:
+        return scores
+    columns = ", ".join(dict.fromkeys([ROW, query.sort]))
+    where = " AND ".join(conditions)
+    connection.execute(f"CREATE TEMP TABLE meeting AS SELECT {columns} FROM {scores} AS s WHERE {where}", values)
+    return "meeting"
+
+
+def _beside(folder: RunFolder, scores: pd.DataFrame, rows: Any, judged: Mapping[str, str]) -> pd.DataFrame:
+    """The scores with records, truth and verdicts beside them."""
+    records = take_rows(folder.pairs_file, rows).to_pandas().drop(columns=[ROW, PAIR_ID])
+    page = pd.concat([scores, records], axis=1)
+    if folder.has_truth:
+        page[TRUTH] = take_rows(folder.truth_file, rows, ["label"]).column("label").to_numpy()
+        page[WRONG] = (page[TRUTH] >= 0) & (page[TRUTH] != page["label"])
+    page[VERDICT] = [judged.get(pair) for pair in page[PAIR_ID]]
+    return page
+
+
+def _conditions(
+    connection: duckdb.DuckDBPyConnection, folder: RunFolder, query: PairQuery, judged: Mapping[str, str]
+) -> tuple[list[str], list[Any]]:
+    """Every filter as SQL over the scores `s`, and the values it takes."""
+    plain: list[tuple[str, Any]] = [
+        ("s.label = ?", query.label),
+        ("s.flipped = ?", query.flipped),
+        ("(s.flips > 0 AND NOT s.flipped) = ?", query.flipped_back),
+        ("s.risk >= ?", query.risk_min),
+        ("s.risk <= ?", query.risk_max),
+    ]
+    conditions = [(text, [value]) for text, value in plain if value is not None]
+    conditions += _rule_conditions(folder, query)
+    if query.text:
+        conditions.append(_text_condition(folder, query.text))
+    if query.wrong is not None:
+        conditions.append(_wrong_condition(folder, query.wrong))
+    if query.verdict is not None:
+        conditions.append(_verdict_condition(connection, query.verdict, judged))
+    return [text for text, _ in conditions], [value for _, values in conditions for value in values]
+
+
+def _rule_conditions(folder: RunFolder, query: PairQuery) -> list[tuple[str, list[Any]]]:
+    fired = f"s.{ROW} IN (SELECT {ROW} FROM {scan(folder.fired_file)} WHERE rule"
+    found: list[tuple[str, list[Any]]] = []
+    if query.rule is not None:
+        found.append((f"{fired} = ?)", [query.rule]))
+    if query.attribute is not None:
+        numbers = rules_on(folder, query.attribute)
+        # A list of numbers of this project's own, so that row groups of other rules are skipped.
+        found.append((f"{fired} IN ({', '.join(map(str, numbers))}))" if numbers else "false", []))
+    return found
+
+
+def rules_on(folder: RunFolder, attribute: str) -> list[int]:
+    """Numbers of the rules that look at an attribute."""
+    rules = folder.rules().rules
+    return [
+        number
+        for number, rule in enumerate(rules)
+        if any(condition.attribute == attribute for condition in rule.conditions)
+    ]
+
+
+def _text_condition(folder: RunFolder, text: str) -> tuple[str, list[Any]]:
+    names = [side + name for name in folder.attributes() for side in (LEFT, RIGHT)]
+    columns = [PAIR_ID, *map(quoted, names)]
+    test = " OR ".join(f"contains(lower(p.{column}), ?)" for column in columns)
+    wanted = f"s.{ROW} IN (SELECT p.{ROW} FROM {scan(folder.pairs_file)} AS p WHERE {test})"
+    return wanted, [text.lower()] * len(columns)
+
+
+def _wrong_condition(folder: RunFolder, wrong: bool) -> tuple[str, list[Any]]:
+    if not folder.has_truth:
+        raise StorageError("Right and wrong cannot be told apart: the target has no labels.")
+    truth = f"SELECT t.label FROM {scan(folder.truth_file)} AS t WHERE t.{ROW} = s.{ROW} AND t.label >= 0"
+    return f"(s.label {'<>' if wrong else '='} ({truth}))", []
+
+
+def _verdict_condition(
+    connection: duckdb.DuckDBPyConnection, verdict: str, judged: Mapping[str, str]
+) -> tuple[str, list[Any]]:
+    pairs = [pair for pair, one in judged.items() if verdict in (NO_VERDICT, one)]
+    connection.register("judged", pd.DataFrame({"pair": pd.Series(pairs, dtype="str")}))
+    known = f"s.{PAIR_ID} IN (SELECT pair FROM judged)"
+    return (f"NOT {known}" if verdict == NO_VERDICT else known), []

@@ -1,0 +1,1 @@
+"""The transactional store: runs, their events and their verdicts."""

@@ -1,0 +1,81 @@
+"""What a run is to whoever watches it: a record, its events, and what can go wrong."""
+
+from __future__ import annotations
+
+import dataclasses
+from datetime import datetime
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from riskcore.config import RunConfig
+from riskcore.errors import RiskcoreError
+
+
+class RunState(StrEnum):
+    """Where a run stands."""
+
+    WAITING = "waiting"  # no worker has taken it up yet
+    RUNNING = "running"
+    DONE = "done"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    LOST = "lost"  # its worker is gone or its heart has stopped; it can be resumed
+
+    @property
+    def resumable(self) -> bool:
+        return self in (RunState.WAITING, RunState.FAILED, RunState.CANCELLED, RunState.LOST)
+
+    @property
+    def over(self) -> bool:
+        """Whether nothing more will happen by itself."""
+        return self not in (RunState.WAITING, RunState.RUNNING)
+
+
+@dataclasses.dataclass(frozen=True)
+class RunRecord:
+    """One run, as the store knows it. `done` of `total` steps are those of the current phase."""
+
+    id: str
+    name: str
+    state: RunState
+    phase: str | None
+    done: int
+    total: int
+    created: datetime
+    started: datetime | None
+    ended: datetime | None
+    error: str | None
+    config: RunConfig
+    folder: Path
+    cancelling: bool = False  # someone asked to stop, and the worker has not answered yet
+    pid: int | None = None
+    host: str | None = None
+    attempts: int = 0  # how often a worker took it up
+    seconds: float = 0.0  # worked on so far, all attempts together
+
+
+@dataclasses.dataclass(frozen=True)
+class Event:
+    """Something that happened in a run. Sequence numbers of a run are 1, 2, 3 ... without gaps."""
+
+    sequence: int
+    at: datetime
+    kind: str  # phase_start, progress, phase_end, epoch_end, iteration_end, method_end, state
+    record: dict[str, Any]
+
+
+class RunError(RiskcoreError):
+    """A run cannot do what it was asked to."""
+
+
+class RunNotFoundError(RunError):
+    """No run has that id or path."""
+
+
+class RunStateError(RunError):
+    """The run is not in a state that allows this."""
+
+
+class RunFailedError(RunError):
+    """The run stopped before its end. What it had reached is kept."""

@@ -1,0 +1,274 @@
+"""The transactional store: which runs there are, where they stand, and what happened in them.
+
+A run's row is written by whoever holds the run (see `lock`), except for the wish to cancel. Every event has an
+identity (its kind, phase and number): told again after a kill and a resume, it is recorded once.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import dataclasses
+import json
+import os
+import secrets
+import shutil
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from riskcore.config import RunConfig
+from riskcore.errors import ConfigError
+from riskcore.runs.store.database import Database, events, runs, sqlite_url, verdicts
+from riskcore.runs.store.liveness import observed_state, this_host
+from riskcore.runs.store.run_record import Event, RunNotFoundError, RunRecord, RunState, RunStateError
+from riskcore.storage.files import writing
+from riskcore.storage.lock import FolderLock
+
+STORE_FILE = "riskcore.sqlite"
+URL_VARIABLE = "RISKCORE_STORE_URL"  # not an argument: it may hold a password
+
+
+class RunStore:
+    """All runs under one root. Without a URL (given, or in the environment), SQLite inside that root."""
+
+    def __init__(self, root: Path | str = "runs", url: str | None = None) -> None:
+        self.root = Path(root).absolute()
+        self.url = _with_absolute_file(url or os.environ.get(URL_VARIABLE) or None)
+        file = self.root / STORE_FILE
+        self._file = None if self.url else file
+        self.database = Database(self.url or sqlite_url(file), str(file) if self._file else "behind the URL")
+
+    def create(self, config: RunConfig, name: str | None = None) -> RunRecord:
+        """A new run that waits for a worker. Paths are kept absolute: its worker may start elsewhere."""
+        config = _with_absolute_paths(config)
+        with writing(self.root):
+            self.root.mkdir(parents=True, exist_ok=True)
+            run = _new_folder(self.root)
+        values = {"id": run, "name": name or _usual_name(config), "state": RunState.WAITING.value}
+        try:
+            with self.database.write() as tx:
+                tx.execute(sa.insert(runs).values(**values, created=time.time(), config=config.to_json()))
+                _add_event(tx, run, "state", "state/0/waiting", {"state": RunState.WAITING.value})
+        except BaseException:
+            with contextlib.suppress(OSError):
+                (self.root / run).rmdir()  # a folder that no store knows of would stay for ever
+            raise
+        return self.get(run)
+
+    def list(self) -> builtins.list[RunRecord]:
+        """All runs, the newest first."""
+        if not self._exists():
+            return []
+        with self.database.read() as tx:
+            rows = tx.execute(sa.select(runs).order_by(runs.c.created.desc(), runs.c.id)).all()
+        return [self._record(row) for row in rows]
+
+    def get(self, run: str) -> RunRecord:
+        """The run of that id, or whose folder that path is."""
+        row = self._row(run) or self._row(self._id_of_path(run))
+        if row is None:
+            raise RunNotFoundError(f"There is no run {run!r} in {self.root}. `runs list` shows those that are.")
+        return self._record(row)
+
+    def config(self, run: str) -> RunConfig:
+        """The run's settings to the letter; a `ConfigError` if another version wrote what this one does not know."""
+        with self.database.read() as tx:
+            return RunConfig.from_json(tx.scalar(sa.select(runs.c.config).where(runs.c.id == run)) or "{}")
+
+    def events(self, run: str, after: int = 0, limit: int = 1000) -> builtins.list[Event]:
+        """Events of the run whose sequence number is above `after`, in order."""
+        wanted = sa.select(events).where(events.c.run == run, events.c.sequence > after)
+        with self.database.read() as tx:
+            rows = tx.execute(wanted.order_by(events.c.sequence).limit(limit)).all()
+        return [Event(row.sequence, _moment(row.at), row.kind, json.loads(row.record)) for row in rows]
+
+    def delete(self, run: str) -> None:
+        """Remove the run, its files, events and verdicts. A run that is being worked on is refused."""
+        record = self.get(run)
+        if record.state is RunState.RUNNING:
+            raise RunStateError(f"Run {record.id} is running. Cancel it first.")
+        doomed = self.root / f".deleted-{record.id}"
+        with writing(record.folder):
+            if record.folder.is_dir():
+                with FolderLock(record.folder):
+                    os.replace(record.folder, doomed)
+        with self.database.write() as tx:
+            for table, column in ((verdicts, verdicts.c.run), (events, events.c.run), (runs, runs.c.id)):
+                tx.execute(sa.delete(table).where(column == record.id))
+        shutil.rmtree(doomed, ignore_errors=True)
+
+    # What workers and jobs write.
+
+    def record(self, run: str, kind: str, identity: str, record: dict[str, Any]) -> bool:
+        """Add an event; False if one of that identity is there already."""
+        with self.database.write() as tx:
+            return _add_event(tx, run, kind, identity, record)
+
+    def spawned(self, run: str, pid: int) -> None:
+        """A worker process was started for the run; it has not spoken yet."""
+        waiting = sa.and_(runs.c.id == run, runs.c.state == RunState.WAITING.value)
+        with self.database.write() as tx:
+            tx.execute(sa.update(runs).where(waiting).values(pid=pid, host=this_host(), beat=time.time()))
+
+    def claim(self, run: str) -> int:
+        """This process works on the run from now on; the number of the attempt."""
+        now = time.time()
+        values = {"state": RunState.RUNNING.value, "pid": os.getpid(), "host": this_host(), "beat": now}
+        fresh = {"error": None, "ended": None, "phase": None, "done": 0, "total": 0}
+        with self.database.write() as tx:
+            row = _locked(tx, run)
+            if RunState(row.state).over:
+                raise RunStateError(f"Run {run} is {row.state}. `runs resume` takes up one that is not done.")
+            attempt = row.attempts + 1
+            started = row.started or now
+            tx.execute(_of(run).values(**values, **fresh, started=started, attempts=attempt))
+            state = {"state": RunState.RUNNING.value, "attempt": attempt}
+            _add_event(tx, run, "state", f"state/{attempt}/running", state)
+        return attempt
+
+    def beat(self, run: str, seconds: float) -> None:
+        """The worker lives, and has worked `seconds` in all."""
+        with self.database.write() as tx:
+            tx.execute(_of(run).values(beat=time.time(), seconds=seconds))
+
+    def progress(self, run: str, phase: str | None, done: int, total: int) -> None:
+        with self.database.write() as tx:
+            tx.execute(_of(run).values(phase=phase, done=done, total=total))
+
+    def finish(self, run: str, state: RunState, error: str | None = None, seconds: float | None = None) -> None:
+        """The run is over for now."""
+        values: dict[str, Any] = {"state": state.value, "error": error, "ended": time.time(), "cancel": False}
+        if seconds is not None:
+            values["seconds"] = seconds
+        with self.database.write() as tx:
+            attempt = _locked(tx, run).attempts
+            tx.execute(_of(run).values(**values))
+            told = {"state": state.value, "attempt": attempt, "error": error}
+            _add_event(tx, run, "state", f"state/{attempt}/{state.value}", told)
+
+    def requeue(self, run: str) -> None:
+        """The run waits for a worker again."""
+        values = {"state": RunState.WAITING.value, "cancel": False, "error": None, "ended": None, "pid": None}
+        with self.database.write() as tx:
+            tx.execute(_of(run).values(**values))
+
+    def request_cancel(self, run: str) -> None:
+        """Ask whoever works on the run to stop; of one that has just ended, nothing is asked."""
+        unfinished = runs.c.state.in_((RunState.WAITING.value, RunState.RUNNING.value))
+        with self.database.write() as tx:
+            tx.execute(_of(run).where(unfinished).values(cancel=True))
+
+    def cancel_requested(self, run: str) -> bool:
+        with self.database.read() as tx:
+            return bool(tx.scalar(sa.select(runs.c.cancel).where(runs.c.id == run)))
+
+    def _exists(self) -> bool:
+        return self._file is None or self._file.exists()
+
+    def _row(self, run: str | None) -> Any:
+        if run is None or not self._exists():
+            return None
+        with self.database.read() as tx:
+            return tx.execute(sa.select(runs).where(runs.c.id == run)).first()
+
+    def _id_of_path(self, run: str) -> str | None:
+        path = Path(run).absolute()
+        return path.name if path.parent == self.root or path.resolve().parent == self.root.resolve() else None
+
+    def _record(self, row: Any) -> RunRecord:
+        return RunRecord(
+            id=row.id,
+            name=row.name,
+            state=observed_state(row),
+            phase=row.phase,
+            done=row.done,
+            total=row.total,
+            created=_moment(row.created),
+            started=None if row.started is None else _moment(row.started),
+            ended=None if row.ended is None else _moment(row.ended),
+            error=row.error,
+            config=_config(row.config),
+            folder=self.root / row.id,
+            cancelling=bool(row.cancel),
+            pid=row.pid,
+            host=row.host,
+            attempts=row.attempts,
+            seconds=row.seconds,
+        )
+
+
+def _add_event(tx: sa.Connection, run: str, kind: str, identity: str, record: dict[str, Any]) -> bool:
+    number = _locked(tx, run).last_event + 1
+    same = sa.select(events.c.sequence).where(events.c.run == run, events.c.identity == identity)
+    if tx.execute(same).first() is not None:
+        return False
+    tx.execute(_of(run).values(last_event=number))
+    values = {"run": run, "sequence": number, "at": time.time(), "kind": kind, "identity": identity}
+    tx.execute(sa.insert(events).values(**values, record=json.dumps(record, default=str)))
+    return True
+
+
+def _of(run: str) -> sa.Update:
+    return sa.update(runs).where(runs.c.id == run)
+
+
+def _locked(tx: sa.Connection, run: str) -> Any:
+    """The run's row, which no other transaction can change until this one ends."""
+    row = tx.execute(sa.select(runs).where(runs.c.id == run).with_for_update()).first()
+    if row is None:
+        raise RunNotFoundError(f"Run {run!r} is no longer there: it was deleted.")
+    return row
+
+
+def _new_folder(root: Path) -> str:
+    """A folder of its own for the run; its name sorts by time."""
+    while True:
+        run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
+        try:
+            (root / run).mkdir()
+        except FileExistsError:
+            continue
+        return run
+
+
+def _config(text: str) -> RunConfig:
+    """The config as written; of one that another version wrote, at least which data it was about."""
+    try:
+        return RunConfig.from_json(text)
+    except (ConfigError, TypeError):
+        written = json.loads(text)
+        return RunConfig(source=written.get("source") or "", target=written.get("target"))
+
+
+def _usual_name(config: RunConfig) -> str:
+    names = [Path(path).stem for path in (config.source, config.target) if path]
+    return " to ".join(names) or "run"
+
+
+def _with_absolute_paths(config: RunConfig) -> RunConfig:
+    def absolute(path: str | None) -> str | None:
+        return str(Path(path).absolute()) if path else path
+
+    matcher = config.matcher
+    matcher = dataclasses.replace(matcher, folder=absolute(matcher.folder), scores=absolute(matcher.scores))
+    source = absolute(config.source) or ""
+    return dataclasses.replace(config, source=source, target=absolute(config.target), matcher=matcher)
+
+
+def _with_absolute_file(url: str | None) -> str | None:
+    """A SQLite file is named from where this process stands; workers stand elsewhere."""
+    try:
+        found = None if url is None else sa.make_url(url)
+    except sa.exc.ArgumentError:  # the database says what is wrong with it
+        return url
+    if found is None or found.get_backend_name() != "sqlite" or found.database in (None, "", ":memory:"):
+        return url
+    return found.set(database=str(Path(found.database or "").absolute())).render_as_string(hide_password=False)
+
+
+def _moment(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)

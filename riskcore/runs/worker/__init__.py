@@ -1,0 +1,1 @@
+"""What works on a run: the process, its heartbeat, and the files it writes."""

@@ -1,0 +1,245 @@
+"""Doing a run's work in this process: hold the run, load the data, run the engine, record, and end in a known state."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import hashlib
+import importlib.metadata
+import os
+import platform
+import re
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from riskcore import __version__
+from riskcore.config import RunConfig
+from riskcore.data.dataset import open_data
+from riskcore.data.mapping import parse_map
+from riskcore.data.workload import TargetTruth, Workload, build_workload
+from riskcore.errors import CancelledError, RiskcoreError, StorageError
+from riskcore.runs.evidence_files import write_pairs, write_truth
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.initial_rankings import first_look
+from riskcore.runs.readers.method_comparison import compare_methods
+from riskcore.runs.store.run_record import RunError, RunFailedError, RunRecord, RunState
+from riskcore.runs.store.run_store import RunStore
+from riskcore.runs.worker.heartbeat import Heart, stopping_on_signals
+from riskcore.runs.worker.recorder import Recorder
+from riskcore.runs.worker.results import peak_rss_mb, results_document
+from riskcore.storage.files import remove_parts, storage_error, write_json
+from riskcore.storage.jsonable import plain
+from riskcore.storage.lock import FolderLock
+from riskcore.training.listeners import Listener
+
+PATIENCE = 1.0  # seconds to wait for a killed worker to let go of the run
+Engine = Callable[..., Any]
+Data = tuple[Workload, TargetTruth]
+_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "torch", "rapidfuzz", "numba")
+
+
+def load_data(config: RunConfig) -> Data:
+    """The run's workload, and apart from it the target's labels."""
+    return build_workload(
+        open_data(config.source, config.data),
+        open_data(config.target, config.data) if config.target else None,
+        attribute_map=parse_map(config.attribute_map),
+        split=config.split,
+        train_fraction=config.train_fraction,
+        validation_size=config.validation_size,
+        seed=config.seed,
+        types=parse_map(config.types),
+        config=config.data,
+    )
+
+
+def execute(
+    store: RunStore,
+    run: str,
+    *,
+    data: Data | None = None,
+    data_seconds: float = 0.0,
+    engine: Engine | None = None,
+    listeners: Sequence[Listener] = (),
+    stopping: threading.Event | None = None,
+) -> dict[str, Any]:
+    """Work on the run until it is done; its results.
+
+    Raises `BusyError` if another worker has it, `CancelledError` if someone stopped it, `RunFailedError` if it
+    cannot go on. Whatever happens, what was reached stays, and the run can be resumed. `data` spares loading what
+    the caller has loaded already, in `data_seconds`.
+    """
+    record, stopping = store.get(run), stopping or threading.Event()
+    with FolderLock(record.folder, PATIENCE):
+        remove_parts(record.folder)
+        engine = engine or _engine()  # takes seconds to import: before the clock runs
+        store.claim(record.id)
+        heart = Heart(store, record.id, record.seconds + data_seconds, stopping)
+        with heart, _ending(store, record, heart), stopping_on_signals(stopping):
+            work = _Work(store, record, store.config(record.id), heart, list(listeners))
+            return work.do(data, data_seconds, engine)
+
+
+@contextlib.contextmanager
+def _ending(store: RunStore, record: RunRecord, heart: Heart) -> Iterator[None]:
+    """Every way in which the work can end, as a state of the run."""
+    try:
+        yield
+    except (CancelledError, KeyboardInterrupt) as error:
+        _finish(store, record, RunState.CANCELLED, None, heart)
+        kept = f"What it reached is kept: `runs resume {record.id}` goes on from there."
+        raise CancelledError(f"Run {record.id} was cancelled. {kept}") from error
+    except Exception as error:
+        message = _reason(record, error)
+        _finish(store, record, RunState.FAILED, message, heart)
+        raise RunFailedError(f"Run {record.id} failed: {message}") from error
+    _finish(store, record, RunState.DONE, None, heart, must=True)
+
+
+def _finish(
+    store: RunStore, record: RunRecord, state: RunState, error: str | None, heart: Heart, must: bool = False
+) -> None:
+    try:
+        store.finish(record.id, state, error, heart.seconds)
+    except (RunError, StorageError):  # the store is what failed: the first error is the one to report
+        if must:
+            raise
+
+
+def _reason(record: RunRecord, error: Exception) -> str:
+    """One clear message; the traceback of a defect goes to the run's log."""
+    if isinstance(error, OSError) and error.errno:
+        return str(storage_error(record.folder, error))
+    wrapped = re.search(r"os error (\d+)", str(error))  # by libraries that hand on the system's error as text
+    if wrapped:
+        number = int(wrapped[1])
+        return str(storage_error(record.folder, OSError(number, os.strerror(number))))
+    if isinstance(error, RiskcoreError):
+        return str(error)
+    log = RunFolder(record.folder).log_file
+    with contextlib.suppress(OSError), log.open("a", encoding="utf-8") as lines:
+        lines.write("".join(traceback.format_exception(error)))
+    return f"an unexpected {type(error).__name__} ({error}). {log} has the details."
+
+
+@dataclasses.dataclass
+class _Work:
+    """The work itself, from data to results."""
+
+    store: RunStore
+    record: RunRecord
+    config: RunConfig
+    heart: Heart
+    listeners: list[Listener]
+
+    def do(self, data: Data | None, data_seconds: float, engine: Engine) -> dict[str, Any]:
+        folder = RunFolder(self.record.folder)
+        started = time.perf_counter() - data_seconds
+        workload, truth = data or load_data(self.config)
+        self._describe(folder, workload, truth)
+        recorder = Recorder(self.store, self.record.id, folder, workload, truth, self.config.adapt)
+        recorder.on_phase_start({"phase": "data", "steps": None})
+        recorder.on_phase_end({"phase": "data", "seconds": time.perf_counter() - started})
+        self._check_stop()
+        results = engine(
+            workload,
+            self.config,
+            [recorder, *self.listeners],
+            checkpoints=folder.checkpoints,
+            unseen=None if truth.unseen is None else truth.unseen.without_labels(),
+            should_stop=self.heart.stopping.is_set,
+        )
+        return self._report(folder, recorder, results)
+
+    def _describe(self, folder: RunFolder, workload: Workload, truth: TargetTruth) -> None:
+        """run.json, pairs and truth; after a resume, whether the data is still the same."""
+        if folder.run_file.exists():
+            began = folder.run()
+            same = began["fingerprint"] == workload.fingerprint
+            # Runs from before the target's labels were told go by the rest.
+            if not same or began.get("truth_fingerprint", _truth_fingerprint(truth)) != _truth_fingerprint(truth):
+                raise RunError("the data has changed since the run began. Put the old data back, or start a new run.")
+            return
+        write_pairs(folder, workload.target)
+        write_truth(folder, truth.labels)
+        write_json(folder.run_file, describe(self.record, self.config, workload, truth))
+
+    def _report(self, folder: RunFolder, recorder: Recorder, results: dict[str, Any]) -> dict[str, Any]:
+        started = time.perf_counter()
+        recorder.on_phase_start({"phase": "report", "steps": None})
+        recorder.scores.write_final(results)
+        look = first_look(folder, recorder.evidence, self.config.risk)
+        document = results_document(recorder, results, look)
+        fired = None if recorder.evidence is None else recorder.evidence.target.fired
+        write_json(folder.comparison_file, compare_methods(folder, document["methods"], look, fired))
+        recorder.on_phase_end({"phase": "report", "seconds": time.perf_counter() - started})
+        head = {"run": self.record.id, "seconds": {**self._phases(), "total": self.heart.seconds}}
+        found = {**head, **document, "peak_rss_mb": round(peak_rss_mb(), 1)}
+        write_json(folder.results_file, found)
+        return found
+
+    def _phases(self) -> dict[str, float]:
+        """Seconds of each phase in the attempt that finished it, from the events of all attempts."""
+        found: dict[str, float] = {}
+        after = 0
+        while batch := self.store.events(self.record.id, after):
+            found |= {one.record["phase"]: one.record["seconds"] for one in batch if one.kind == "phase_end"}
+            after = batch[-1].sequence
+        return found
+
+    def _check_stop(self) -> None:
+        if self.heart.stopping.is_set():
+            raise CancelledError("Cancelled before training began.")
+
+
+def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: TargetTruth) -> dict[str, Any]:
+    """What the run was made from: run.json."""
+    used = {"source": len(workload.source), "validation": len(workload.validation), "target": 0}
+    known = int((truth.labels >= 0).sum())
+    counts = {**used, "target": len(workload.target), "target_labelled": known}
+    counts["unseen"] = 0 if truth.unseen is None else len(truth.unseen)
+    return plain(
+        {
+            "run": record.id,
+            "name": record.name,
+            "created": record.created.isoformat(),
+            "config": dataclasses.asdict(config),
+            "seed": config.seed,
+            "fingerprint": workload.fingerprint,
+            "truth_fingerprint": _truth_fingerprint(truth),
+            "versions": _versions(),
+            "labels_used": used,
+            "attributes": [{"name": one.name, "type": one.type.value} for one in workload.attributes],
+            "counts": counts,
+            "notices": list(workload.notices),
+        }
+    )
+
+
+def _truth_fingerprint(truth: TargetTruth) -> str:
+    """A hash of what scores are measured by. The workload's own leaves it out: nothing that trains depends on it."""
+    digest = hashlib.sha256(np.ascontiguousarray(truth.labels, dtype=np.int8).tobytes())
+    if truth.unseen is not None:
+        digest.update("\x1f".join(map(str, truth.unseen.ids.tolist())).encode("utf-8", "replace"))
+        digest.update(np.ascontiguousarray(truth.unseen.labels, dtype=np.int8).tobytes())
+    return digest.hexdigest()[:32]
+
+
+def _versions() -> dict[str, str]:
+    found = {"riskcore": __version__, "python": sys.version.split()[0], "platform": platform.platform()}
+    for package in _PACKAGES:
+        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+            found[package] = importlib.metadata.version(package)
+    return found
+
+
+def _engine() -> Engine:
+    from riskcore.training.experiment import run_experiment  # brings torch: only whoever works on a run needs it
+
+    return run_experiment

@@ -1,0 +1,86 @@
+"""Starting, cancelling and resuming the processes that do the work. They outlive whoever started them."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from riskcore.errors import BusyError
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.store.run_record import RunRecord, RunState, RunStateError
+from riskcore.runs.store.run_store import URL_VARIABLE, RunStore
+from riskcore.storage.files import writing
+from riskcore.storage.lock import FolderLock
+
+PROJECT = Path(__file__).resolve().parents[3]
+PATIENCE = 3.0  # seconds to wait for a killed worker to let go of its run
+_children: list[subprocess.Popen[bytes]] = []
+
+
+def start(store: RunStore, run_id: str) -> None:
+    """Start a worker for a run that waits for one."""
+    record = store.get(run_id)
+    if record.state is not RunState.WAITING:
+        raise RunStateError(f"Run {record.id} is {record.state}: only a waiting run can be started. Resume it instead.")
+    _spawn(store, record)
+
+
+def resume(store: RunStore, run_id: str) -> None:
+    """Start a worker for a run that stopped before its end; it goes on from its last checkpoint."""
+    _spawn(store, requeued(store, run_id))
+
+
+def cancel(store: RunStore, run_id: str) -> None:
+    """Ask the run's worker to stop; a run that has no worker is cancelled at once."""
+    record = store.get(run_id)
+    if record.state.over and record.state is not RunState.LOST:
+        raise RunStateError(f"Run {record.id} is {record.state} already: there is nothing to cancel.")
+    store.request_cancel(record.id)
+    if record.state is RunState.RUNNING:
+        return
+    try:
+        with FolderLock(record.folder):
+            store.finish(record.id, RunState.CANCELLED)
+    except BusyError:
+        pass  # a worker has just taken it up, and will find the wish
+
+
+def requeued(store: RunStore, run_id: str) -> RunRecord:
+    """The run, waiting for a worker again; or the reason why it cannot be resumed."""
+    record = store.get(run_id)
+    if record.state is RunState.RUNNING:
+        raise BusyError(f"Run {record.id} is being worked on (process {record.pid} on {record.host}).")
+    if not record.state.resumable:
+        raise RunStateError(f"Run {record.id} is {record.state}: there is nothing to resume.")
+    with FolderLock(record.folder, PATIENCE):  # a worker that was silent for long, and lives, still has it
+        store.requeue(record.id)
+    return record
+
+
+def _spawn(store: RunStore, record: RunRecord) -> None:
+    """A process in a session of its own, writing to the run's log: no pipe that could fill up or break."""
+    command = [sys.executable, "-m", "riskcore.runs.worker", record.id, "--root", str(store.root)]
+    paths = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+    if store.url:
+        environment[URL_VARIABLE] = store.url
+    with writing(record.folder), RunFolder(record.folder).log_file.open("ab") as log:
+        child = subprocess.Popen(
+            command,
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            cwd=store.root,
+            start_new_session=True,
+        )
+    _bury_the_dead()
+    _children.append(child)
+    store.spawned(record.id, child.pid)
+
+
+def _bury_the_dead() -> None:
+    """A finished child stays a zombie until its exit code is read."""
+    _children[:] = [child for child in _children if child.poll() is None]

@@ -1,0 +1,110 @@
+"""The listener that keeps a run: files for scores, events for what happened.
+
+Files come before the event that tells of them, and events know who they are: an engine that is killed and resumed
+may tell the same thing twice, and it is kept once.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from riskcore.evaluation.truth_scorer import Judge
+from riskcore.matchers.store import save
+from riskcore.runs.evidence_files import has_evidence, write_evidence
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.store.run_store import RunStore
+from riskcore.runs.worker.score_writer import ScoreWriter
+from riskcore.storage.jsonable import plain
+from riskcore.training.listeners import Listener, Record
+
+if TYPE_CHECKING:
+    from riskcore.config import AdaptConfig
+    from riskcore.data.workload import TargetTruth, Workload
+    from riskcore.matchers.base import Matcher
+    from riskcore.training.evidence import Evidence
+    from riskcore.training.results import IterationScores, MethodResult
+
+STEPS_TOLD = 20  # progress events per phase; which ones does not depend on how fast the machine is
+ROW_SECONDS = 0.5  # how often the run's own row says how far it is
+
+
+class Recorder(Listener):
+    """Writes what one run tells. The target's labels are known here, and not to the engine."""
+
+    def __init__(
+        self,
+        store: RunStore,
+        run: str,
+        folder: RunFolder,
+        workload: Workload,
+        truth: TargetTruth,
+        adapt: AdaptConfig,
+    ) -> None:
+        self.store, self.run, self.folder = store, run, folder
+        self._adapt = adapt
+        self.judge = Judge(truth.labels)
+        self.unseen = None if truth.unseen is None else Judge(truth.unseen.labels)
+        self.scores = ScoreWriter(folder, workload.target.ids, self.judge)
+        self.evidence: Evidence | None = None
+        self._phase: str | None = None
+        self._task, self._epochs = "", 0
+        self._told = 0.0
+
+    def on_evidence(self, evidence: Evidence) -> None:
+        """Metrics and rules are known."""
+        self.evidence = evidence
+        if not has_evidence(self.folder, evidence):
+            write_evidence(self.folder, evidence)
+
+    def on_start(self, record: Record) -> None:
+        self._task, self._epochs = str(record.get("task", "")), int(record.get("epochs") or 0)
+
+    def on_phase_start(self, record: Record) -> None:
+        self._phase, self._task = record["phase"], ""
+        self._event("phase_start", self._phase, record)
+        self._row(0, record.get("steps") or 0, at_once=True)
+
+    def on_progress(self, record: Record) -> None:
+        done, total = int(record["done"]), int(record["total"] or 0)
+        self._phase = record["phase"]
+        if total:
+            self._event("progress", f"{self._phase}/{done * STEPS_TOLD // total}", record)
+        self._row(done, total)
+
+    def on_phase_end(self, record: Record) -> None:
+        self._event("phase_end", record["phase"], record)
+
+    def on_epoch_end(self, record: Record) -> None:
+        told = {"phase": self._phase, "task": self._task, **record}
+        self._event("epoch_end", f"{self._phase}/{self._task}/{record['epoch']}", told)
+        self._row(record["epoch"], max(self._epochs, record["epoch"]))
+
+    def on_iteration_end(self, scores: IterationScores) -> None:
+        row = self.scores.write(scores)
+        self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
+        self._row(scores.iteration, max(self._adapt.rounds_of(scores.method), scores.iteration), at_once=True)
+
+    def on_adapted(self, matcher: Matcher) -> None:
+        save(matcher, self.folder.matcher)
+
+    def on_method_end(self, result: MethodResult) -> None:
+        self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})
+
+    def method_row(self, result: MethodResult) -> dict[str, Any]:
+        """F1, precision, recall and labels used of a method, then whatever else it tells of itself."""
+        labels = (result.probability >= 0.5).astype("int8")
+        row: dict[str, Any] = {**self.judge.scores(labels), "labels_used": list(result.labels_used)}
+        if self.unseen is not None and result.unseen is not None:
+            unseen = self.unseen.scores((result.unseen >= 0.5).astype("int8"))
+            row["unseen"] = {**unseen, "pairs": len(result.unseen)}
+        record = {name: value for name, value in result.record.items() if name != "rows"}  # the summary has them
+        return plain({**record, **row})
+
+    def _event(self, kind: str, which: str, record: Record) -> None:
+        self.store.record(self.run, kind, f"{kind}/{which}", plain(record))
+
+    def _row(self, done: int, total: int, at_once: bool = False) -> None:
+        if at_once or done == total or time.monotonic() - self._told >= ROW_SECONDS:
+            self.store.progress(self.run, self._phase, done, total)
+            self._told = time.monotonic()

@@ -1,0 +1,71 @@
+"""The document that a finished run leaves: what `run --json` prints and results.json holds."""
+
+from __future__ import annotations
+
+import resource
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from riskcore.evaluation.truth_scorer import Judge
+from riskcore.risk import auroc, errors_found
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.initial_rankings import FirstLook
+from riskcore.runs.worker.recorder import Recorder
+from riskcore.storage.files import read_json
+from riskcore.storage.jsonable import plain
+
+if TYPE_CHECKING:
+    from riskcore.training.results import MethodResult
+
+ITERATION_FIELDS = ("f1", "validation_f1", "flips", "fixed", "broken", "mean_risk", "seconds")
+REVIEWED = 1000
+RIVALS = ("confidence", "uncertainty", "trust score", "static rules")
+
+
+def results_document(recorder: Recorder, results: dict[str, MethodResult], look: FirstLook | None) -> dict[str, Any]:
+    """Everything but the seconds, which are known once all of this is done."""
+    methods = {method: recorder.method_row(result) for method, result in results.items()}
+    rules = None if recorder.evidence is None else len(recorder.evidence.rules)
+    return plain(
+        {
+            "methods": methods,
+            "risk": _first_iteration(look, recorder.judge),
+            "iterations": _iterations(recorder.folder),
+            "rules": rules,
+        }
+    )
+
+
+def peak_rss_mb() -> float:
+    """The most memory this process has had, in units of 2^20 bytes."""
+    try:  # getrusage starts from the parent's figure
+        lines = Path("/proc/self/status").read_text().splitlines()
+        return float(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1024
+    except (OSError, StopIteration):
+        unit = 2**20 if sys.platform == "darwin" else 2**10
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
+
+
+def _iterations(folder: RunFolder) -> list[dict[str, Any]]:
+    rows = read_json(folder.summary_file) if folder.summary_file.exists() else []
+    of_risk = sorted((row for row in rows if row["method"] == "risk"), key=lambda row: row["iteration"])
+    return [{field: row[field] for field in ITERATION_FIELDS} for row in of_risk]
+
+
+def _first_iteration(look: FirstLook | None, judge: Judge) -> dict[str, Any] | None:
+    """How well risk and its rivals find the starting model's mistakes."""
+    if look is None:
+        return None
+    if not judge.knows:
+        return {"auroc": None, "rivals": dict.fromkeys(RIVALS), "mispredicted": None, "top_1000_hits": None}
+    wrong, known = judge.wrong(look.label), judge.known
+    risk, *rivals = look.rankings
+    found = errors_found(risk.scores[known], wrong[known])
+    areas = {ranking.name: auroc(ranking.scores[known], wrong[known]) for ranking in rivals}
+    return {
+        "auroc": auroc(risk.scores[known], wrong[known]),
+        "rivals": dict.fromkeys(RIVALS) | areas,
+        "mispredicted": int(wrong.sum()),
+        "top_1000_hits": round(float(found[min(REVIEWED, len(found) - 1)])),
+    }

@@ -1,0 +1,108 @@
+"""Files that are there whole or not at all: written beside their place, flushed to disk, renamed into it.
+
+A part has a name that no reader looks for, so a half-written file is never read. What goes wrong with the disk
+becomes one clear error, and the part is taken away so that a full disk has room to say so.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import IO, Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from riskcore.errors import StorageError
+
+PART = ".part"
+ROWS_PER_GROUP = 2_048  # a page of 50 pairs reads at most 50 of them; larger ones cost more, smaller ones gain nothing
+
+_REASONS = {
+    errno.ENOSPC: ("the disk is full", "Make room and resume the run: what it has reached is kept."),
+    errno.EDQUOT: ("the disk quota is used up", "Make room and resume the run: what it has reached is kept."),
+    errno.EROFS: ("the file system is read-only", "Make the folder writable, or choose another with --runs."),
+    errno.EACCES: ("permission is denied", "Make the folder writable, or choose another with --runs."),
+    errno.EPERM: ("permission is denied", "Make the folder writable, or choose another with --runs."),
+}
+
+
+def write_text(path: Path, text: str) -> None:
+    """The text as a whole file."""
+    _write(path, lambda stream: stream.write(text.encode("utf-8")))
+
+
+def write_bytes(path: Path, content: bytes) -> None:
+    """The bytes as a whole file."""
+    _write(path, lambda stream: stream.write(content))
+
+
+def write_json(path: Path, value: Any) -> None:
+    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n")
+
+
+def write_parquet(path: Path, table: pa.Table, rows_per_group: int = ROWS_PER_GROUP) -> None:
+    """The table as a whole file, in row groups small enough to be skipped."""
+    _write(path, lambda stream: pq.write_table(table, stream, row_group_size=rows_per_group, compression="zstd"))
+
+
+def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
+    part = path.with_name(f".{path.name}{PART}")
+    with writing(path):
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with part.open("wb") as stream:
+                fill(stream)
+                stream.flush()
+                os.fsync(stream.fileno())
+            os.replace(part, path)
+            _sync_folder(path.parent)
+        except BaseException:
+            with contextlib.suppress(OSError):
+                part.unlink(missing_ok=True)
+            raise
+
+
+@contextlib.contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """Turns what the disk refuses into one clear error about the path."""
+    try:
+        yield
+    except OSError as error:
+        raise storage_error(path, error) from error
+
+
+def storage_error(path: Path, error: OSError) -> StorageError:
+    """What happened, where, and what to do."""
+    reason, cure = _REASONS.get(error.errno or 0, (error.strerror or str(error), "Check the disk and the folder."))
+    return StorageError(f"{path} cannot be written: {reason}. {cure}")
+
+
+def _sync_folder(folder: Path) -> None:
+    """The rename itself survives a power failure only once its folder is on disk."""
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    except OSError:  # some network file systems cannot; the file itself is safe
+        pass
+    finally:
+        os.close(descriptor)
+
+
+def remove_parts(folder: Path) -> None:
+    """Take away what a killed writer left unfinished. Only the worker that holds the run may do this."""
+    for part in folder.rglob(f"*{PART}"):
+        with contextlib.suppress(OSError):
+            part.unlink()
+
+
+def read_json(path: Path) -> Any:
+    """The JSON value in a file that was written whole."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise StorageError(f"{path} cannot be read: {error}. Restore it, or run again.") from error

@@ -1,0 +1,146 @@
+"""Training on labels, as everyone does it: cross-entropy, Adam, and the epoch with the best validation F1.
+
+Every epoch draws its order and its dropout from (seed, epoch) alone, so training that was cancelled or killed
+and resumed from its checkpoint ends in the same bits as training that never stopped.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import f1_score
+
+from riskcore.config import TuneConfig
+from riskcore.data.pairs import LabelledPairs
+from riskcore.errors import MatcherError
+from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
+from riskcore.training.checkpoint import Checkpoint, Progress, fingerprint
+from riskcore.training.listeners import Listener, Record, notify
+
+
+@dataclasses.dataclass(frozen=True)
+class History:
+    """A row per epoch (`epoch`, `loss`, `rate`, `validation_f1`, `validation_loss`, `seconds`), and the one kept."""
+
+    rows: tuple[Record, ...]
+    best_epoch: int  # 0 is the untrained matcher
+
+    @property
+    def best(self) -> Record | None:
+        return self.rows[self.best_epoch - 1] if self.best_epoch else None
+
+
+def train_on_labels(
+    matcher: Matcher,
+    train: Examples,
+    validation: Examples | None = None,
+    config: TuneConfig | None = None,
+    seed: int = 0,
+    listeners: Sequence[Listener] = (),
+    checkpoint: Checkpoint | None = None,
+    *,
+    should_stop: ShouldStop = never,
+) -> History:
+    """Train afresh, or go on from the checkpoint; leave the matcher at its best epoch.
+
+    A matcher that cannot be trained, such as a file of scores, is only prepared.
+    """
+    if not matcher.trainable:
+        matcher.begin(train, seed)
+        return History((), 0)
+    config = config or TuneConfig()
+    if not len(train) or not isinstance(train.pairs, LabelledPairs):
+        raise MatcherError("Training needs labelled pairs; there are none.")
+    made_from = _made_from(matcher, train, validation, config, seed)
+    lesson = TuningSet.from_labels(train, config.match_weight, config.smoothing)
+    matcher.begin(train, seed)
+    rows, best = _resume(matcher, checkpoint, made_from)
+    notify(listeners, "on_start", _start(config, train, rows))
+    for epoch in range(len(rows) + 1, config.epochs + 1):
+        started = time.perf_counter()
+        rate = rate_at(epoch, config, matcher.rates.train)
+        loss = matcher.fine_tune(
+            lesson, rate=rate, seed=epoch_seed(seed, epoch), batch_size=config.batch_size, should_stop=should_stop
+        )
+        row = {"epoch": epoch, "loss": loss, "rate": rate, **validate(matcher, validation)}
+        rows.append({**row, "seconds": time.perf_counter() - started})
+        if best is None or best_epoch(rows) == epoch:
+            best = matcher.snapshot()
+        notify(listeners, "on_epoch_end", rows[-1])  # before the checkpoint: told twice after a kill, never not at all
+        if checkpoint is not None:
+            groups = {"last": matcher.snapshot(moments=True), "best": best}
+            checkpoint.write(Progress(groups, {"rows": rows}), made_from)
+    if best is not None:
+        matcher.restore(best)
+    history = History(tuple(rows), best_epoch(rows))
+    notify(listeners, "on_end", {"best_epoch": history.best_epoch, **_score(history)})
+    return history
+
+
+def rate_at(epoch: int, config: TuneConfig, usual: float) -> float:
+    """The rate falls in a straight line to `final_rate` of itself: late epochs settle rather than wander."""
+    start = config.rate if config.rate is not None else usual
+    progress = (epoch - 1) / max(config.epochs - 1, 1)
+    return start * (1.0 - (1.0 - config.final_rate) * progress)
+
+
+def epoch_seed(seed: int, epoch: int) -> int:
+    """A seed for one pass that no other pass of this or another seed shares."""
+    return int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])
+
+
+def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[float, float] | tuple[None, None]:
+    """F1 at 0.5, and the cross-entropy that decides between equals; nothing unless both classes are there.
+
+    Pairs of one class alone would choose the matcher that says that class most.
+    """
+    if len(np.unique(labels)) < 2:
+        return None, None
+    p = np.clip(probabilities, 1e-7, 1 - 1e-7)
+    loss = -np.mean(np.where(labels == 1, np.log(p), np.log1p(-p)))
+    return float(f1_score(labels, probabilities >= 0.5, zero_division=0.0)), float(loss)
+
+
+def validate(matcher: Matcher, validation: Examples | None) -> dict[str, float | None]:
+    f1, loss = None, None
+    if validation is not None:
+        f1, loss = validation_scores(validation.labels, matcher.predict_proba(validation))
+    return {"validation_f1": f1, "validation_loss": loss}
+
+
+def best_epoch(rows: Sequence[Record]) -> int:
+    """Highest validation F1, then lowest validation loss, then earliest; the last where validation says nothing."""
+    if not rows or rows[0]["validation_f1"] is None:
+        return len(rows)
+    return int(min(rows, key=lambda row: (-row["validation_f1"], row["validation_loss"], row["epoch"]))["epoch"])
+
+
+def _resume(matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> tuple[list[Record], Arrays | None]:
+    progress = checkpoint.read(made_from) if checkpoint is not None else None
+    if progress is None:
+        return [], None
+    matcher.restore(progress.groups["last"])
+    return list(progress.facts["rows"]), progress.groups["best"]
+
+
+def _made_from(matcher: Matcher, train: Examples, validation: Examples | None, config: TuneConfig, seed: int) -> str:
+    settings: dict[str, Any] = {
+        "matcher": dataclasses.asdict(matcher.config),
+        "attributes": [dataclasses.asdict(attribute) for attribute in matcher.attributes],
+        "tune": dataclasses.asdict(config),
+        "seed": seed,
+    }
+    return fingerprint(settings, train.pairs, None if validation is None else validation.pairs)
+
+
+def _start(config: TuneConfig, train: Examples, rows: Sequence[Record]) -> Record:
+    return {"task": "tradition", "epochs": config.epochs, "pairs": len(train), "done": len(rows)}
+
+
+def _score(history: History) -> Record:
+    best = history.best
+    return {"validation_f1": None if best is None else best["validation_f1"]}

@@ -1,0 +1,150 @@
+"""Transfer by gradient reversal: the matcher learns the source's labels while unlearning which data set a pair is from.
+
+A second classifier reads the last hidden layer and tells source from target; its gradient reaches the matcher with
+the sign reversed, so that what the layer holds of the data set fades. Labels of the source only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from riskcore.config import RunConfig
+from riskcore.errors import CancelledError, MatcherError
+from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
+from riskcore.matchers.neural import WINDOW, NeuralMatcher, take_step, weighted_loss, within_memory
+from riskcore.training.evidence import Evidence
+from riskcore.training.listeners import Listener, Record, notify
+from riskcore.training.supervised import best_epoch, epoch_seed, rate_at, validate
+
+_STRENGTH = 0.1  # of the reversed gradient at the end of training
+_RISE = 10.0  # how fast it rises from nothing, as domain-adversarial training has it
+
+
+class _Reversal(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, features: Tensor, strength: float) -> Tensor:
+        ctx.strength = strength
+        return features.view_as(features)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
+        return -ctx.strength * gradients[0], None
+
+
+def train_transfer(
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener] = (),
+    should_stop: ShouldStop = never,
+) -> None:
+    """Train afresh on labelled source and unlabelled target; leave the best epoch, chosen as tradition's is."""
+    if not isinstance(matcher, NeuralMatcher):
+        raise MatcherError(f"Transfer reverses gradients, and a {matcher.kind} matcher has none. Choose a neural one.")
+    matcher.begin(evidence.source.examples, config.seed)
+    lesson = TuningSet.from_labels(evidence.source.examples, config.tune.match_weight, config.tune.smoothing)
+    network = matcher.network
+    assert network is not None
+    domain = _DomainClassifier(last_layer(network), config.seed)
+    size = config.tune.batch_size or matcher.batch_size_for(len(lesson))
+    rows: list[Record] = []
+    best: Arrays | None = None
+    for epoch in range(1, config.tune.epochs + 1):
+        rate = rate_at(epoch, config.tune, matcher.rates.train)
+        progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
+        domain.strength = _STRENGTH * (2 / (1 + math.exp(-_RISE * progress)) - 1)
+        seed = epoch_seed(config.seed, 30_000 + epoch)
+        _one_epoch(matcher, domain, lesson, evidence.target.examples, size, rate, seed, should_stop)
+        rows.append({"epoch": epoch, **validate(matcher, evidence.validation.examples)})
+        if best_epoch(rows) == epoch:
+            best = matcher.snapshot()
+        notify(listeners, "on_progress", {"phase": "transfer", "done": epoch, "total": config.tune.epochs})
+    domain.remove()
+    if best is not None:
+        matcher.restore(best)
+
+
+def last_layer(network: nn.Module) -> nn.Linear:
+    """The layer that gives the logit; what goes into it is what the matcher has made of a pair."""
+    layers = [layer for layer in network.modules() if isinstance(layer, nn.Linear) and layer.out_features == 1]
+    return layers[-1]
+
+
+class _DomainClassifier:
+    """Overhears what enters the last layer, and guesses the data set from it."""
+
+    def __init__(self, layer: nn.Linear, seed: int) -> None:
+        generator = torch.Generator().manual_seed(seed)
+        self.guess = nn.Sequential(nn.Linear(layer.in_features, 32), nn.ReLU(), nn.Linear(32, 1))
+        for parameter in self.guess.parameters():
+            nn.init.uniform_(parameter, -0.1, 0.1, generator=generator)
+        self.optimiser = torch.optim.Adam(self.guess.parameters(), lr=1e-3)
+        self.strength = 0.0
+        self._features: Tensor | None = None
+        self._hook = layer.register_forward_pre_hook(self._overhear)
+
+    def _overhear(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+        self._features = inputs[0]
+
+    def loss(self, is_target: Tensor) -> Tensor:
+        assert self._features is not None
+        guess = self.guess(_Reversal.apply(self._features, self.strength)).squeeze(1)
+        return functional.binary_cross_entropy_with_logits(guess, is_target)
+
+    def remove(self) -> None:
+        self._hook.remove()
+
+
+def _one_epoch(
+    matcher: NeuralMatcher,
+    domain: _DomainClassifier,
+    lesson: TuningSet,
+    target: Examples,
+    size: int,
+    rate: float,
+    seed: int,
+    should_stop: ShouldStop,
+) -> None:
+    network, optimiser = matcher.network, matcher._optimiser(rate)
+    assert network is not None
+    network.train()
+    match, unmatch = (torch.from_numpy(side.astype(np.float32)) for side in (lesson.match, lesson.unmatch))
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        work = matcher._work([lesson.examples, target], training=True)
+        for rows, is_target in _mixed_batches(work.lengths, len(lesson), size, seed):
+            if should_stop():
+                raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
+            logits = work.logits(rows)
+            labelled = torch.from_numpy(~is_target)
+            loss = weighted_loss(logits[labelled], match[rows[~is_target]], unmatch[rows[~is_target]])
+            loss = loss + domain.loss(torch.from_numpy(is_target.astype(np.float32)))
+            domain.optimiser.zero_grad(set_to_none=True)
+            take_step(network, optimiser, loss)
+            domain.optimiser.step()
+
+
+def _mixed_batches(lengths: np.ndarray, source: int, size: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Every source pair once, `size` to a batch with as many target pairs, alike in length so that little is padded.
+
+    `lengths` are of all source pairs, then of all target pairs; a batch with too many words comes in parts.
+    """
+    rng = np.random.default_rng(seed)
+    order, batches = rng.permutation(source), []
+    for start in range(0, source, size * WINDOW):
+        ours = order[start : start + size * WINDOW]
+        theirs = source + rng.integers(0, len(lengths) - source, len(ours))
+        ours, theirs = (side[np.argsort(lengths[side], kind="stable")] for side in (ours, theirs))
+        both = np.column_stack([ours, theirs])
+        batches += [both[place : place + size] for place in range(0, len(both), size)]
+    for place in rng.permutation(len(batches)):
+        both = batches[place]
+        for part in within_memory(np.arange(len(both)), lengths[both].sum(axis=1)):
+            yield both[part].T.ravel(), np.repeat([False, True], len(part))

@@ -1,0 +1,48 @@
+"""The first question a user asks: why not simply fine-tune on the validation labels? So that is measured too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from riskcore.config import RunConfig
+from riskcore.matchers.base import Examples, Matcher, ShouldStop, TuningSet, never
+from riskcore.training.evidence import Evidence
+from riskcore.training.listeners import Listener, notify
+from riskcore.training.supervised import epoch_seed
+
+
+def fine_tune_on_validation(
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener] = (),
+    should_stop: ShouldStop = never,
+) -> None:
+    """As many passes over all validation labels as adaptive training makes over the target, at the same rate.
+
+    There is nothing left to select on, so the last pass counts.
+    """
+    passes = config.adapt.iterations
+
+    def tell(done: int) -> None:
+        notify(listeners, "on_progress", {"phase": "supervised", "done": done, "total": passes})
+
+    teach_labels(matcher, evidence.validation.examples, config, passes * [config.adapt.rate], should_stop, tell)
+
+
+def teach_labels(
+    matcher: Matcher,
+    examples: Examples,
+    config: RunConfig,
+    rates: Sequence[float | None],
+    should_stop: ShouldStop = never,
+    tell: Callable[[int], None] = lambda done: None,
+) -> None:
+    """A pass over these labelled pairs at each of the rates."""
+    if not len(examples):
+        return
+    lesson = TuningSet.from_labels(examples, config.tune.match_weight)
+    for step, rate in enumerate(rates, start=1):
+        seed = epoch_seed(config.seed, 20_000 + step)
+        matcher.fine_tune(lesson, rate=rate, seed=seed, should_stop=should_stop)
+        tell(step)

@@ -1,0 +1,173 @@
+"""Witnesses: what they may know, and how near a target is."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+from scipy.special import expit
+from sklearn.metrics import log_loss
+
+from riskcore.config import AdaptConfig, MatcherConfig, RunConfig
+from riskcore.data.pairs import LabelledPairs
+from riskcore.data.workload import TargetTruth, Workload
+from riskcore.matchers import create
+from riskcore.training import base_learners as witnesses
+from riskcore.training import out_of_fold as hearing
+from riskcore.training import risk_plus as beyond
+from riskcore.training.base_learners import NAMES, Question, hear_taught, posterior_means
+from riskcore.training.domain_similarity import nearness
+from riskcore.training.experiment import methods_of, run_experiment
+from riskcore.training.forest import TREES
+from riskcore.training.gather import gather
+from riskcore.training.supervised import train_on_labels
+from tests.training.conftest import with_methods
+from tests.training.test_experiment import Notes
+
+
+def evidence_and_matcher(workload: Workload, config: RunConfig):
+    evidence = gather(workload, config)
+    matcher = create(config.matcher, workload.attributes)
+    train_on_labels(matcher, evidence.source.examples, evidence.validation.examples, config.tune, config.seed)
+    return evidence, matcher
+
+
+def test_what_is_said_of_a_validation_pair_does_not_hang_on_its_label(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workload, _ = shifted
+    evidence, matcher = evidence_and_matcher(workload, quick)
+    folds = hearing.folds_and_rests(workload.validation.labels, 3, 0)
+    monkeypatch.setattr(hearing, "folds_and_rests", lambda *_: folds)
+    fold = folds[0][0]
+    labels = workload.validation.labels.copy()
+    labels[fold] = 1 - labels[fold]
+    validation = dataclasses.replace(workload.validation, labels=labels)
+    examples = dataclasses.replace(evidence.validation.examples, pairs=validation)
+    lied_to = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
+    said, of_lies = (
+        hearing.testimony(matcher, some, quick, (), lambda: False)["validation"] for some in (evidence, lied_to)
+    )
+    np.testing.assert_array_equal(said[fold], of_lies[fold])
+    assert not np.array_equal(said, of_lies)  # the other pairs' witnesses were taught the lies
+
+
+def test_testimony_has_a_column_for_each_witness_and_leaves_the_matcher(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig
+) -> None:
+    evidence, matcher = evidence_and_matcher(shifted[0], quick)
+    before = matcher.snapshot()
+    said = hearing.testimony(matcher, evidence, quick, (), lambda: False)
+    assert set(said) == {"validation", "target"}
+    assert said["validation"].shape == (len(evidence.validation), len(NAMES) + 1)
+    assert said["target"].shape == (len(evidence.target), len(NAMES) + 1)
+    assert all(np.isfinite(some).all() for some in said.values())
+    after = matcher.snapshot()
+    assert all(np.array_equal(before[name], after[name]) for name in before)
+
+
+def test_the_matcher_is_taught_at_its_training_rate_falling(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence, matcher = evidence_and_matcher(shifted[0], quick)
+    rates: list[float] = []
+    fine_tune = matcher.fine_tune
+
+    def noted(sets: Any, **options: Any) -> float:
+        rates.append(options["rate"])
+        return fine_tune(sets, **options)
+
+    monkeypatch.setattr(matcher, "fine_tune", noted)
+    known = Question(evidence.validation, matcher.predict_proba(evidence.validation.examples))
+    (said,) = hear_taught(matcher, known, [known], quick, lambda: False)
+    usual = matcher.rates.train
+    assert rates == pytest.approx([usual, 0.55 * usual, 0.1 * usual])
+    labels = evidence.validation.labels
+    assert log_loss(labels, expit(said)) < log_loss(labels, known.answers)
+
+
+def test_the_matcher_stays_where_witnesses_only_mislead(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evidence, matcher = evidence_and_matcher(shifted[0], quick)
+    rng, width = np.random.default_rng(0), len(NAMES) + 1
+    sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
+    noise = {name: rng.normal(0, 6, (size, width)) for name, size in sizes.items()}
+    monkeypatch.setattr(beyond, "testimony", lambda *_: noise)
+    sure = np.where(evidence.validation.labels == 1, 1 - 1e-6, 1e-6)
+    own = matcher.predict_proba
+    known = evidence.validation.examples
+    monkeypatch.setattr(matcher, "predict_proba", lambda some: sure if some is known else own(some))
+    notes = Notes()
+    result = beyond.go_beyond(matcher, evidence, quick, [notes])
+    assert result.record["lacked"] == [beyond.NO_BETTER]
+    np.testing.assert_array_equal(result.probability, own(evidence.target.examples))
+    kept = notes.iterations[result.record["best_iteration"]]
+    assert [one.iteration for one in notes.iterations] == [0, 1, 2, 3]  # three rounds that were rejected, the matcher
+    assert [one.fallback for one in notes.iterations] == [False, False, False, True]
+    np.testing.assert_array_equal(kept.scores.probability, result.probability)
+    assert kept.record["validation_f1"] == result.record["validation_f1"] == 1.0
+    assert result.labels_used == ("source", "validation")  # they chose the matcher
+
+
+def test_posterior_means_count_the_source_as_so_many_pairs(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig
+) -> None:
+    evidence = gather(shifted[0], quick)
+    rules = len(evidence.prior.rules)
+    prior = np.full(rules, 0.5)
+    prior[:3] = 0.9, 0.2, 0.0
+    evidence = dataclasses.replace(evidence, prior=dataclasses.replace(evidence.prior, mean=prior))
+    fired = np.zeros((4, rules))
+    fired[[0, 1, 2], 0] = 1  # two matches and an unmatch
+    fired[[2, 3], 1] = 1  # two unmatches
+    labels = np.array([1, 1, 0, 0])
+    updated = posterior_means(evidence, sparse.csr_array(fired), labels, worth=5.0).mean
+    np.testing.assert_allclose(updated[:2], [(5 * 0.9 + 2) / 8, (5 * 0.2 + 0) / 7])
+    np.testing.assert_array_equal(updated[2:], prior[2:])  # rules that fire on no validation pair
+    of_here = posterior_means(evidence, sparse.csr_array(fired), labels, worth=0.0).mean
+    np.testing.assert_allclose(of_here[:3], [2 / 3, 0.0, 0.0])
+
+
+def test_one_source_is_near_itself_and_far_from_another() -> None:
+    rng = np.random.default_rng(0)
+    here, there = rng.normal(size=(800, 6)), rng.normal(size=(800, 6))
+    here[rng.random(here.shape) < 0.1] = np.nan
+    there[rng.random(there.shape) < 0.1] = np.nan
+    assert nearness(here.astype(np.float32), there.astype(np.float32), 0) > 0.85
+    shifted = there + 2.0
+    assert nearness(here.astype(np.float32), shifted.astype(np.float32), 0) < 0.2
+    assert nearness(here[:3].astype(np.float32), there.astype(np.float32), 0) == 0.0
+
+
+def test_the_forest_heard_first_is_the_rival() -> None:
+    assert witnesses._FIRST * AdaptConfig().witness_trees == TREES
+
+
+def test_foreign_scores_go_through_a_default_run(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, tmp_path: Path
+) -> None:
+    workload, truth = shifted
+    parts = (workload.source, workload.validation, workload.target)
+    rng = np.random.default_rng(0)
+    ids = np.concatenate([part.ids for part in parts])
+    labels = np.concatenate([part.labels if isinstance(part, LabelledPairs) else truth.labels for part in parts])
+    guess = np.clip(0.7 * labels + 0.3 * rng.random(len(ids)), 0, 1)
+    path = tmp_path / "scores.csv"
+    pd.DataFrame({"id": ids, "probability": guess}).drop_duplicates("id").to_csv(path, index=False)
+    config = dataclasses.replace(quick, matcher=MatcherConfig(kind="external", scores=str(path)))
+    assert methods_of(config) == ["tradition", "risk", "risk+", "forest"]
+    results = run_experiment(workload, config, unseen=workload.source.without_labels())
+    np.testing.assert_array_equal(results["risk"].probability, results["tradition"].probability)
+    assert all(result.unseen is None for result in results.values())  # a file of scores need not have those pairs
+    assert np.isfinite(results["risk+"].probability).all()
+    used = {method: result.labels_used for method, result in results.items()}
+    assert (used["tradition"], used["risk"], used["forest"]) == ((), (), ("source", "validation"))
+    unlabelled = dataclasses.replace(workload, validation=workload.validation.take(np.zeros(0, int)))
+    alone = run_experiment(unlabelled, with_methods(config, "risk+"))["risk+"]
+    assert (alone.labels_used, alone.record["best_iteration"]) == ((), 0)
