@@ -42,7 +42,7 @@ def main(
     as_json: JsonOption = False,
 ) -> None:
     matrix, labels = _training_metrics(data)
-    config = RuleConfig(depth=depth, match_impurity=0.1, unmatch_impurity=0.1)  # as published
+    config = RuleConfig(depth=depth, match_impurity=0.1, non_match_impurity=0.1)  # as published
     extract(MetricMatrix(matrix.values[:50], matrix.metrics), labels[:50], config)  # compile
     seconds = float(np.median([_timed(lambda: extract(matrix, labels, config))[0] for _ in range(repeats)]))
     found = extract(matrix, labels, config)

@@ -29,7 +29,7 @@ from pages.parts.runs.score_columns import pairs_in
 def show_progress(view: View, done: Progress) -> None:
     columns = st.columns(4)
     columns[0].metric("Judged", f"{done.judged:,}", help=WORDS["verdict"])
-    columns[1].metric("= match · ≠ unmatch · ? unsure", f"{done.match:,} · {done.unmatch:,} · {done.unsure:,}")
+    columns[1].metric("= match · ≠ non-match · ? unsure", f"{done.match:,} · {done.non_match:,} · {done.unsure:,}")
     share = done.overruled / done.decided if done.decided else None
     columns[2].metric("Matcher overruled", f"{done.overruled:,}", help="Verdicts that differ from the current label.")
     columns[3].metric("Share overruled", percent(share, 0), help="Of the pairs decided. Labels used: your verdicts.")
@@ -47,7 +47,7 @@ def show_progress(view: View, done: Progress) -> None:
 def show_standing(view: View, rows: pd.DataFrame) -> None:
     if rows.empty:
         st.info(
-            "No verdict yet. Open the riskiest pair and press M for match, U for unmatch or N for unsure.",
+            "No verdict yet. Open the riskiest pair and press M for match, U for non-match or N for unsure.",
             icon=":material/keyboard:",
         )
         return

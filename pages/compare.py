@@ -71,9 +71,9 @@ def method_columns() -> dict:
     shares = dict.fromkeys(("F1", "F1 from", "F1 to", "precision", "recall"), numbers(format="%.1f %%"))
     meanings = {
         "= right": "True matches labelled match.",
-        "= wrong": "Unmatches labelled match (false positives).",
-        "≠ wrong": "Matches labelled unmatch (false negatives).",
-        "≠ right": "True unmatches labelled unmatch.",
+        "= wrong": "Non-matches labelled match (false positives).",
+        "≠ wrong": "Matches labelled non-match (false negatives).",
+        "≠ right": "True non-matches labelled non-match.",
         "differs from tradition": "Pairs whose label differs. Labels used: none.",
     }
     return {**shares, **{name: numbers(help=text) for name, text in meanings.items()}}

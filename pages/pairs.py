@@ -118,7 +118,7 @@ def judge(view: View, pair: str, place: Place, judged: dict) -> None:
     held = judged.get(pair)
     with st.container(border=True):
         columns = st.columns([2, 2, 2, 2, 4], vertical_alignment="bottom")
-        keys = {"match": "M", "unmatch": "U", "unsure": "N"}
+        keys = {"match": "M", "non-match": "U", "unsure": "N"}
         for column, (word, mark) in zip(columns, VERDICTS.items(), strict=False):
             column.button(
                 f"{mark.sign} {mark.word.capitalize()}",

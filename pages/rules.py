@@ -9,7 +9,7 @@ from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.link_table import follow, link_table
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
-from pages.parts.frame.palette import MATCH, UNMATCH
+from pages.parts.frame.palette import MATCH, NON_MATCH
 from pages.parts.frame.text import number, percent, plural, short
 from pages.parts.pairs.queue import chosen_row, queue_table, score_columns, table_height
 from pages.parts.rules import what_if
@@ -24,7 +24,7 @@ SHOWN_PAIRS = 20
 def show_ledger(view: View, ledger: pd.DataFrame) -> None:
     chosen = what_if.decisions(view.run.id)
     columns = st.columns([2, 4, 2], vertical_alignment="bottom")
-    outcome = columns[0].selectbox("Says", ["both", MATCH.text, UNMATCH.text], key="says", bind="query-params")
+    outcome = columns[0].selectbox("Says", ["both", MATCH.text, NON_MATCH.text], key="says", bind="query-params")
     text = columns[1].text_input("Search in rules", key="rule_text", bind="query-params", max_chars=200)
     heard = columns[2].toggle("Only rules that are heard", help="Hide rules whose learned weight is 0.", key="heard")
     rows = ledger
@@ -59,7 +59,7 @@ def show_ledger(view: View, ledger: pd.DataFrame) -> None:
 
 
 def ledger_table(rows: pd.DataFrame, chosen: what_if.Decisions) -> pd.DataFrame:
-    signs = {"match": MATCH.text, "unmatch": UNMATCH.text}
+    signs = {"match": MATCH.text, "non-match": NON_MATCH.text}
     return pd.DataFrame(
         {
             "rule": [short(text.rpartition(" -> ")[0], 200) for text in rows["text"]],

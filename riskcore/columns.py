@@ -11,11 +11,11 @@ SCORE_COLUMNS = (
     ROW,  # place among the target pairs, from 0
     PAIR_ID,
     "probability",  # the matcher's
-    "label",  # 1 match, 0 unmatch
+    "label",  # 1 match, 0 non-match
     "mu",
     "sigma",
     "var_match",
-    "var_unmatch",
+    "var_non_match",
     "risk",
     "flipped",  # bool: another label than in iteration 0, on screens and in exports alike; see `score_files`
     "from_label",  # the label in the iteration before
@@ -36,7 +36,7 @@ SUMMARY_COLUMNS = (
     "fixed",  # against iteration 0: wrong there, right here
     "broken",  # right there, wrong here
     "tp_flipped",  # of the broken: true matches that were right
-    "tn_flipped",  # of the broken: true unmatches that were right
+    "tn_flipped",  # of the broken: true non-matches that were right
     "mean_risk",
     "match_rate",
     "disagreement",
@@ -63,7 +63,7 @@ LEDGER_COLUMNS = (
 )
 HISTORY_COLUMNS = ("iteration", *SCORE_COLUMNS[2:])
 
-SORT_COLUMNS = ("risk", "probability", "mu", "sigma", "var_match", "var_unmatch", "flips", ROW, PAIR_ID)
+SORT_COLUMNS = ("risk", "probability", "mu", "sigma", "var_match", "var_non_match", "flips", ROW, PAIR_ID)
 
 
 def pair_columns(attributes: Iterable[str]) -> tuple[str, ...]:

@@ -129,7 +129,7 @@ class RuleConfig(Config):
         0,
         0.5,
     )
-    unmatch_impurity: float = setting(0.1, "Gini an unmatch side must stay under to be a rule", 0, 0.5)
+    non_match_impurity: float = setting(0.1, "Gini a non-match side must stay under to be a rule", 0, 0.5)
     class_weight: float = setting(1000.0, "weight of the class that a cut must not let slip through", 1)
     merge_overlap: float = setting(
         0.95, "rules of a class that share this much of the pairs they fire on are one to a reader; 1 keeps all", 0, 1
@@ -219,7 +219,7 @@ class TuneConfig(Config):
     rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
     final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs settle", 0, 1)
     match_weight: float = setting(
-        1.0, "weight of a match in the loss, of an unmatch 1; 2 and 3 changed F1 by less than seeds do", 0.01, 1_000
+        1.0, "weight of a match in the loss, of a non-match 1; 2 and 3 changed F1 by less than seeds do", 0.01, 1_000
     )
     smoothing: float = setting(0.05, "labels are believed to 1 minus this", 0, 0.4)
 

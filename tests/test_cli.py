@@ -39,7 +39,7 @@ def test_check_as_json_is_one_document(run, tmp_path):
         "name": "train",
         "pairs": 6,
         "matches": 3,
-        "unmatches": 3,
+        "non_matches": 3,
         "unlabelled": 0,
         "match_rate": 0.5,
     }

@@ -186,7 +186,7 @@ def test_what_is_shown_is_what_was_kept(call, made, runs, tmp_path):
 def test_rules_and_explain(call, made):
     rules = json.loads(call("rules", made, "--json").stdout)["rules"]
     assert [rule["rule"] for rule in rules] == [0, 1, 2]
-    assert "-> unmatch" in call("rules", made).stdout
+    assert "-> non-match" in call("rules", made).stdout
     pair = json.loads(call("explain", made, "a0:b2", "--json").stdout)
     assert len(pair["history"]) == 4
     assert sum(part["mu_share"] for part in pair["parts"]) == pytest.approx(pair["mu"])

@@ -19,7 +19,7 @@ from riskcore.errors import RiskcoreError
 from riskcore.runs.store.database import runs, verdicts
 from riskcore.runs.store.run_store import RunStore
 
-VERDICTS = ("match", "unmatch", "unsure")
+VERDICTS = ("match", "non-match", "unsure")
 WITHDRAWN = "withdrawn"
 MAX_NOTE = 10_000  # characters; a longer note is a pasted file
 MAX_NAME = 200
@@ -35,7 +35,7 @@ class Verdict:
 
     run: str
     pair_id: str
-    verdict: str  # match, unmatch, unsure, or withdrawn
+    verdict: str  # match, non-match, unsure, or withdrawn
     note: str
     who: str
     at: datetime
@@ -124,8 +124,13 @@ def _digest(before: str, facts: dict[str, Any]) -> str:
     return hashlib.sha256(text.encode("ascii")).hexdigest()
 
 
+# Entries are never rewritten, being part of the digests: a word that version 0.1 used is translated when it is read.
+_WORDS_0_1 = {"unmatch": "non-match"}
+
+
 def _entry(row: Any) -> Verdict:
-    return Verdict(row.run, row.pair_id, row.verdict, row.note, row.who, _moment(row.at), row.number, row.digest)
+    verdict = _WORDS_0_1.get(row.verdict, row.verdict)
+    return Verdict(row.run, row.pair_id, verdict, row.note, row.who, _moment(row.at), row.number, row.digest)
 
 
 def _moment(seconds: float) -> datetime:

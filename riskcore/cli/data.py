@@ -11,7 +11,6 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from riskcore.cli.console import FOUND_ERRORS, AsJson, console, counted, print_json, say
-from riskcore.data.problems import DataFormatError
 
 if TYPE_CHECKING:
     from riskcore.data.problems import Problem
@@ -33,6 +32,8 @@ def check(
 
     data, problems = inspect_data(path)
     if any(problem.kind in ("path_missing", "not_a_data_set") for problem in problems):
+        from riskcore.data.problems import DataFormatError
+
         raise DataFormatError(problems)
     figures = profile(data) if data is not None else None
     if as_json:

@@ -129,7 +129,7 @@ def _print_pairs(rows: pd.DataFrame) -> None:
     grid = Grid("pair", "label", "p", "risk", "left", "right", box=None)
     for row in rows.to_dict("records"):
         sides = [_record(row, side) for side in ("left_", "right_")]
-        label = "match" if row["label"] == 1 else "unmatch"
+        label = "match" if row["label"] == 1 else "non-match"
         figures = (f"{row['probability']:.3f}", f"{row['risk']:.3f}")
         grid.add_row(_cell(row["pair_id"]), f"{label}{' *' if row['flipped'] else ''}", *figures, *sides)
     console().print(grid)
@@ -151,8 +151,8 @@ def _print_pair(detail: PairDetail, found: Explanation) -> None:
     for name, value in detail.left.items():
         records_grid.add_row(_cell(name), _cell(value, 400), _cell(detail.right.get(name), 400))
     console().print(records_grid)
-    label = "match" if found.label == 1 else "unmatch"
-    truth = "" if detail.truth is None else f", in truth {'match' if detail.truth == 1 else 'unmatch'}"
+    label = "match" if found.label == 1 else "non-match"
+    truth = "" if detail.truth is None else f", in truth {'match' if detail.truth == 1 else 'non-match'}"
     figures = f"probability {found.probability:.3f}, mu {found.mu:.3f}, sigma {found.sigma:.3f}"
     say(Text(f"{label}{truth}; risk {found.risk:.3f}; {figures}", style="bold"))
     parts = Grid("voice", "says", "weight", "share of mu", "share of variance", "risk falls by", box=None)

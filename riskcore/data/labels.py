@@ -1,6 +1,6 @@
 """Labels and splits as they stand in files: what is accepted, and what is reported.
 
-A label is 1 (match) or 0 (unmatch); 1.0 and 0.0 are taken too, because spreadsheets and pandas write them so
+A label is 1 (match) or 0 (non-match); 1.0 and 0.0 are taken too, because spreadsheets and pandas write them so
 once a column has a gap. A missing label is `UNKNOWN`, which only pairs outside train and valid may have.
 """
 
@@ -29,7 +29,7 @@ def read_labels(file: TextFile, log: ProblemLog, config: DataConfig) -> np.ndarr
     texts = file.text(LABEL, config)
     labels = np.fromiter((_LABELS.get(text, _BAD) for text in texts), dtype=np.int8, count=len(texts))
     bad = np.flatnonzero(labels == _BAD)
-    cure = "Write 1 for a match and 0 for an unmatch."
+    cure = "Write 1 for a match and 0 for a non-match."
     log.add_rows("bad_label", file.rows[bad], lambda n: f"The label is {shown(texts[bad[n]])}.", cure, file.name, LABEL)
     return labels
 

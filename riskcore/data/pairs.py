@@ -71,7 +71,7 @@ class Pairs:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class LabelledPairs(Pairs):
-    """Candidate pairs with their true label: 1 match, 0 unmatch."""
+    """Candidate pairs with their true label: 1 match, 0 non-match."""
 
     labels: np.ndarray  # int8
 

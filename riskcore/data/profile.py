@@ -29,7 +29,7 @@ class SplitProfile:
     name: str
     pairs: int
     matches: int
-    unmatches: int
+    non_matches: int
     unlabelled: int
     match_rate: float | None
 
@@ -71,6 +71,6 @@ def _missing(table: Table, attribute: str) -> float:
 
 
 def _split(name: str, pairs: LabelledPairs) -> SplitProfile:
-    matches, unmatches, unlabelled = (int((pairs.labels == label).sum()) for label in (1, 0, UNKNOWN))
-    rate = matches / (matches + unmatches) if matches + unmatches else None
-    return SplitProfile(name, len(pairs), matches, unmatches, unlabelled, rate)
+    matches, non_matches, unlabelled = (int((pairs.labels == label).sum()) for label in (1, 0, UNKNOWN))
+    rate = matches / (matches + non_matches) if matches + non_matches else None
+    return SplitProfile(name, len(pairs), matches, non_matches, unlabelled, rate)

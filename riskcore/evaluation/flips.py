@@ -111,7 +111,7 @@ def f1_change_interval(
 ) -> Interval | None:
     """Paired bootstrap interval of the F1 of `after` minus that of `before`.
 
-    Resampled within the true matches and within the true unmatches. Both F1 depend on a resample only through
+    Resampled within the true matches and within the true non-matches. Both F1 depend on a resample only through
     how often each combination of the two labels occurs, which is multinomial.
     """
     return _change_interval(_cells(truth, *_both(before, after)), samples, seed, level)
@@ -138,9 +138,9 @@ def _change_interval(cells: np.ndarray, samples: int, seed: int, level: float = 
     if not cells.sum():
         return None
     chance = np.random.default_rng(seed)
-    unmatches, matches = (_redrawn(of_class, samples, chance) for of_class in cells)
-    before = f1_of(matches[:, 1].sum(1), unmatches[:, 1].sum(1), matches[:, 0].sum(1))
-    after = f1_of(matches[:, :, 1].sum(1), unmatches[:, :, 1].sum(1), matches[:, :, 0].sum(1))
+    non_matches, matches = (_redrawn(of_class, samples, chance) for of_class in cells)
+    before = f1_of(matches[:, 1].sum(1), non_matches[:, 1].sum(1), matches[:, 0].sum(1))
+    after = f1_of(matches[:, :, 1].sum(1), non_matches[:, :, 1].sum(1), matches[:, :, 0].sum(1))
     return percentile_interval(after - before, level)
 
 

@@ -56,7 +56,7 @@ def responsibilities(
     """Rank the rules by what they flipped, fixed and broke.
 
     `fired` has a row per pair and a column per rule; `outcomes` says per rule what it speaks for (1 match,
-    0 unmatch) and `weights` how loudly (the risk model's `effective_weight`).
+    0 non-match) and `weights` how loudly (the risk model's `effective_weight`).
     """
     was = checked_labels(before)
     now = checked_labels(after, len(was))

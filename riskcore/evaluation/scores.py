@@ -94,7 +94,7 @@ def confusion(truth: np.ndarray | None, labels: np.ndarray) -> Confusion:
 def f1_interval(
     truth: np.ndarray | None, labels: np.ndarray, samples: int = RESAMPLES, seed: int = 0, level: float = 0.95
 ) -> Interval | None:
-    """Bootstrap interval of F1, resampled within the true matches and within the true unmatches.
+    """Bootstrap interval of F1, resampled within the true matches and within the true non-matches.
 
     F1 depends on the resample only through its confusion, whose cells are binomial: no pair is ever copied.
     """
@@ -177,9 +177,9 @@ _NO_CURVE = ThresholdCurve(*(np.empty(0) for _ in range(4)))
 
 def _scores_at(true: np.ndarray, probability: np.ndarray, thresholds: np.ndarray) -> ThresholdCurve:
     """One sort per class, then a search per threshold."""
-    of_match, of_unmatch = np.sort(probability[true]), np.sort(probability[~true])
+    of_match, of_non_match = np.sort(probability[true]), np.sort(probability[~true])
     tp = (len(of_match) - np.searchsorted(of_match, thresholds)).astype(np.float64)
-    fp = (len(of_unmatch) - np.searchsorted(of_unmatch, thresholds)).astype(np.float64)
+    fp = (len(of_non_match) - np.searchsorted(of_non_match, thresholds)).astype(np.float64)
     fn = len(of_match) - tp
     return ThresholdCurve(thresholds, _ratio(tp, tp + fp), _ratio(tp, tp + fn), f1_of(tp, fp, fn))
 

@@ -1,4 +1,4 @@
-"""True labels as evaluation takes them: 1 match, 0 unmatch, -1 unknown; or `None` where there are none at all.
+"""True labels as evaluation takes them: 1 match, 0 non-match, -1 unknown; or `None` where there are none at all.
 
 Pairs of unknown truth are left out of every number that needs it. Whatever then has nothing to rest on is `None`
 (or NaN within an array), never 0.
@@ -26,7 +26,7 @@ def checked_truth(truth: np.ndarray | None, pairs: int) -> np.ndarray:
     if values.shape != (pairs,):
         raise EvaluationError(f"There are {values.size} true labels for {pairs} pairs. Pass one for each, in order.")
     if not np.isin(values, (UNKNOWN, 0, 1)).all():
-        raise EvaluationError("True labels must be 1 (match), 0 (unmatch) or -1 (unknown).")
+        raise EvaluationError("True labels must be 1 (match), 0 (non-match) or -1 (unknown).")
     return values.astype(np.int8)
 
 
@@ -34,7 +34,7 @@ def checked_labels(labels: np.ndarray, pairs: int | None = None) -> np.ndarray:
     """Given labels as bool, True for match; there is no unknown among them."""
     values = np.asarray(labels)
     if values.ndim != 1 or not np.isin(values, (0, 1)).all():
-        raise EvaluationError("Labels must be 1 (match) or 0 (unmatch), one per pair.")
+        raise EvaluationError("Labels must be 1 (match) or 0 (non-match), one per pair.")
     return values.astype(bool) if pairs is None else of_length(values.astype(bool), pairs, "labels")
 
 

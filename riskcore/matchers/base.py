@@ -72,17 +72,17 @@ class Examples:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class TuningSet:
-    """Examples with what each should become: the loss is `-match * log g - unmatch * log(1 - g)`.
+    """Examples with what each should become: the loss is `-match * log g - non-match * log(1 - g)`.
 
     Labels are the special case (1, 0) and (0, 1); the risk phase uses (1 - VaR+, 1 - VaR-).
     """
 
     examples: Examples
     match: np.ndarray
-    unmatch: np.ndarray
+    non_match: np.ndarray
 
     def __post_init__(self) -> None:
-        for weights in (self.match, self.unmatch):
+        for weights in (self.match, self.non_match):
             if weights.shape != (len(self.examples),) or not np.isfinite(weights).all() or (weights < 0).any():
                 raise MatcherError(f"A tuning set needs {len(self.examples)} finite weights >= 0 for each class.")
 

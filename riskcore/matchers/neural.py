@@ -96,9 +96,9 @@ class NeuralMatcher(Matcher):
         if not parts:
             return 0.0
         optimiser = self._optimiser(self.rates.fine_tune if rate is None else rate)
-        match, unmatch = (
+        match, non_match = (
             torch.from_numpy(np.concatenate([getattr(part, side) for part in parts]).astype(np.float32))
-            for side in ("match", "unmatch")
+            for side in ("match", "non_match")
         )
         total, order = 0.0, np.random.default_rng(seed)
         network.train()
@@ -107,7 +107,7 @@ class NeuralMatcher(Matcher):
             for rows in _shuffled_batches(work.lengths, batch_size or self.batch_size_for(len(match)), order):
                 if should_stop():
                     raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
-                loss = weighted_loss(work.logits(rows), match[rows], unmatch[rows])
+                loss = weighted_loss(work.logits(rows), match[rows], non_match[rows])
                 take_step(network, optimiser, loss)
                 total += loss.item() * len(rows)
         return total / len(match)
@@ -193,9 +193,9 @@ class NeuralMatcher(Matcher):
         return [{"params": list(self._trained().values())}]
 
 
-def weighted_loss(logits: Tensor, match: Tensor, unmatch: Tensor) -> Tensor:
-    """Mean of `-match * log g - unmatch * log(1 - g)`."""
-    return -(match * functional.logsigmoid(logits) + unmatch * functional.logsigmoid(-logits)).mean()
+def weighted_loss(logits: Tensor, match: Tensor, non_match: Tensor) -> Tensor:
+    """Mean of `-match * log g - non-match * log(1 - g)`."""
+    return -(match * functional.logsigmoid(logits) + non_match * functional.logsigmoid(-logits)).mean()
 
 
 def take_step(network: nn.Module, optimiser: torch.optim.Adam, loss: Tensor) -> None:

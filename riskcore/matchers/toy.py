@@ -54,27 +54,27 @@ class ToyMatcher(Matcher):
             return 0.0
         inputs = np.concatenate([self._inputs(part.examples) for part in parts])
         match = np.concatenate([part.match for part in parts])
-        unmatch = np.concatenate([part.unmatch for part in parts])
+        non_match = np.concatenate([part.non_match for part in parts])
         rate = self.rates.fine_tune if rate is None else rate
         rows, total, size = np.random.default_rng(seed).permutation(len(match)), 0.0, batch_size or 64
         for start in range(0, len(rows), size):
             if should_stop():
                 raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
             some = rows[start : start + size]
-            total += self._step(inputs[some], match[some], unmatch[some], rate)
+            total += self._step(inputs[some], match[some], non_match[some], rate)
         return total / len(rows)
 
-    def _step(self, inputs: np.ndarray, match: np.ndarray, unmatch: np.ndarray, rate: float) -> float:
+    def _step(self, inputs: np.ndarray, match: np.ndarray, non_match: np.ndarray, rate: float) -> float:
         """One step of Adam; the batch's summed loss."""
         logits = inputs @ self._ready()
-        slope = (match + unmatch) * _sigmoid(logits) - match
+        slope = (match + non_match) * _sigmoid(logits) - match
         gradient = inputs.T @ slope / len(inputs)
         first, second = self.moments if self.moments is not None else np.zeros((2, len(gradient)))
         first, second = 0.9 * first + 0.1 * gradient, 0.999 * second + 0.001 * gradient**2
         self.moments, self.steps = np.stack([first, second]), self.steps + 1
         unbiased = first / (1 - 0.9**self.steps), second / (1 - 0.999**self.steps)
         self.weights = self._ready() - rate * unbiased[0] / (np.sqrt(unbiased[1]) + 1e-8)
-        return float(np.sum(match * np.logaddexp(0, -logits) + unmatch * np.logaddexp(0, logits)))
+        return float(np.sum(match * np.logaddexp(0, -logits) + non_match * np.logaddexp(0, logits)))
 
     def predict_proba(self, examples: Examples) -> np.ndarray:
         return _sigmoid(self._inputs(examples) @ self._ready())

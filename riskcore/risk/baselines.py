@@ -78,8 +78,8 @@ def trust_score(
         raise RiskModelError("A trust score needs training pairs of both classes.")
     train, target = standardised(train_metrics, metrics)
     to_match = _distance(train[train_labels], target, config.trust_neighbours)
-    to_unmatch = _distance(train[~train_labels], target, config.trust_neighbours)
-    own, other = np.where(labels, to_match, to_unmatch), np.where(labels, to_unmatch, to_match)
+    to_non_match = _distance(train[~train_labels], target, config.trust_neighbours)
+    own, other = np.where(labels, to_match, to_non_match), np.where(labels, to_non_match, to_match)
     both = own + other
     return Ranking("trust score", np.where(both > 0, own / np.where(both > 0, both, 1), 0.5), ("source",))
 

@@ -70,7 +70,7 @@ def _cannot_fit(truth: np.ndarray, wrong: np.ndarray) -> tuple[str, ...]:
     if wrong.all():
         reasons.append(f"all of the {len(wrong)} validation pairs are mispredicted")
     if truth.min() == truth.max():
-        reasons.append(f"all of the {len(truth)} validation pairs are {'matches' if truth[0] else 'unmatches'}")
+        reasons.append(f"all of the {len(truth)} validation pairs are {'matches' if truth[0] else 'non-matches'}")
     return tuple(reasons)
 
 
@@ -80,7 +80,7 @@ def _thin(matrix: sparse.csr_array, wrong: np.ndarray, truth: np.ndarray, config
     for count, name in ((wrong.sum(), "mispredicted"), ((~wrong).sum(), "correctly predicted")):
         if count < config.few_mispredicted:
             notes.append(f"only {count} of the {len(wrong)} validation pairs are {name}: the fit rests on few examples")
-    missed = {"match": truth == 1, "unmatch": truth == 0}
+    missed = {"match": truth == 1, "non-match": truth == 0}
     notes += [
         f"no {name} among the validation pairs is mispredicted" for name, of in missed.items() if not wrong[of].any()
     ]

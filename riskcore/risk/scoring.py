@@ -44,11 +44,11 @@ class RiskScores:
     """What the risk model says of each pair. All arrays have one entry per pair."""
 
     probability: np.ndarray  # the matcher's
-    label: np.ndarray  # int8, 1 match, 0 unmatch: the label whose risk is meant
+    label: np.ndarray  # int8, 1 match, 0 non-match: the label whose risk is meant
     mu: np.ndarray  # expected equivalence probability
     sigma: np.ndarray  # its standard deviation, before truncation
     var_match: np.ndarray  # VaR+, the risk if labelled match
-    var_unmatch: np.ndarray  # VaR-, the risk if labelled unmatch
+    var_non_match: np.ndarray  # VaR-, the risk if labelled non-match
     risk: np.ndarray  # the one of `label`
 
     def __len__(self) -> int:
@@ -67,7 +67,7 @@ def score(
     count = len(probability)
     fired = checked_firing(fired, count, len(model.rules))
     label = checked_labels(labels, probability)
-    mu, sigma, var_match, var_unmatch = (np.empty(count) for _ in range(4))
+    mu, sigma, var_match, var_non_match = (np.empty(count) for _ in range(4))
     terms = rule_terms(model)
     starts = range(0, count, config.chunk_pairs)
     ones = np.ones(_largest_chunk(fired.indptr, starts, config.chunk_pairs))
@@ -76,7 +76,7 @@ def score(
         rows = slice(start, min(start + config.chunk_pairs, count))
         sums = _rows(fired, rows, ones) @ terms
         mu[rows], sigma[rows] = moments(model, probability[rows], sums)
-        var_match[rows], var_unmatch[rows] = values_at_risk(mu[rows], sigma[rows], model.confidence)
+        var_match[rows], var_non_match[rows] = values_at_risk(mu[rows], sigma[rows], model.confidence)
 
     if config.workers == 1 or len(starts) == 1:
         for start in starts:
@@ -84,7 +84,7 @@ def score(
     else:
         with ThreadPoolExecutor(config.workers) as threads:
             list(threads.map(score_chunk, starts))  # list: raises what a thread raised
-    return RiskScores(probability, label, mu, sigma, var_match, var_unmatch, risk_of(label, var_match, var_unmatch))
+    return RiskScores(probability, label, mu, sigma, var_match, var_non_match, risk_of(label, var_match, var_non_match))
 
 
 def rule_terms(model: ScoringModel) -> np.ndarray:

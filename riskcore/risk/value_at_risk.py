@@ -2,7 +2,7 @@
 
 With the equivalence probability of a pair truncated normal and `Q` its quantile,
 `VaR+ = 1 - Q(1 - theta)` is the risk of calling the pair a match and `VaR- = Q(theta)` that of calling it
-an unmatch. Mirroring [0, 1] turns the one into the other, so both are one formula.
+a non-match. Mirroring [0, 1] turns the one into the other, so both are one formula.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ def values_at_risk(mu: np.ndarray, sigma: np.ndarray, theta: float) -> tuple[np.
     sigma = np.maximum(sigma, SMALLEST_SIGMA)
     low, high = ndtr(-mu / sigma), ndtr((mu - 1) / sigma)  # mass cut off below 0 and above 1
     match = (1 - mu) - sigma * ndtri((1 - theta) * (1 - high) + theta * low)
-    unmatch = mu - sigma * ndtri((1 - theta) * (1 - low) + theta * high)
-    return np.clip(match, 0.0, 1.0), np.clip(unmatch, 0.0, 1.0)
+    non_match = mu - sigma * ndtri((1 - theta) * (1 - low) + theta * high)
+    return np.clip(match, 0.0, 1.0), np.clip(non_match, 0.0, 1.0)
 
 
-def risk_of(labels: np.ndarray | int, var_match: np.ndarray, var_unmatch: np.ndarray) -> np.ndarray:
+def risk_of(labels: np.ndarray | int, var_match: np.ndarray, var_non_match: np.ndarray) -> np.ndarray:
     """The risk of the label each pair has now."""
-    return np.where(np.asarray(labels, dtype=bool), var_match, var_unmatch)
+    return np.where(np.asarray(labels, dtype=bool), var_match, var_non_match)
 
 
 def top(risk: np.ndarray, count: int) -> np.ndarray:

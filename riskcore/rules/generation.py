@@ -14,7 +14,7 @@ from riskcore.metrics.kinds import Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fired_bits
 from riskcore.rules.one_sided import Cut, search
-from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule
+from riskcore.rules.rule import MATCH, NON_MATCH, Condition, Rule
 from riskcore.rules.rule_set import RuleSet
 
 _WORDS_AT_ONCE = 4_000_000  # 64-bit words of rules' bits compared at a time: 32 MB
@@ -40,7 +40,7 @@ def extract(
     """Every rule the search finds, one per distinct set of pairs and class."""
     found = list(search(matrix.values, labels, config, on_progress).values())
     rules = tuple(
-        Rule(tuple(_condition(cut, matrix.metrics) for cut in one.path), MATCH if one.outcome else UNMATCH)
+        Rule(tuple(_condition(cut, matrix.metrics) for cut in one.path), MATCH if one.outcome else NON_MATCH)
         for one in found
     )
     support = np.array([one.support for one in found], dtype=np.int64)

@@ -137,12 +137,12 @@ def _is_pure(count: Sequence[int], config: RuleConfig) -> bool:
     if size < config.min_support:
         return False
     rate = matches / size
-    return 2 * rate * (1 - rate) < (config.match_impurity if rate > 0.5 else config.unmatch_impurity)
+    return 2 * rate * (1 - rate) < (config.match_impurity if rate > 0.5 else config.non_match_impurity)
 
 
 @njit(cache=True, nogil=True)
 def _best_cuts(order, ordered, known, node, y, keys, heavy):  # type: ignore[no-untyped-def]
-    """Per metric and weighting (heavy on unmatch, heavy on match): the two values the best cut falls between, or
+    """Per metric and weighting (heavy on non-match, heavy on match): the two values the best cut falls between, or
     NaN, and both sides' (size, matches) and key sums."""
     metrics, width = order.shape
     between = np.full((metrics, 2, 2), np.nan)

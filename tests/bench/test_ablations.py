@@ -116,7 +116,7 @@ def test_without_var_risk_is_the_mean(workload: Workload) -> None:
     _, notes = outcome(workload, ablated(QUICK, "no VaR"))
     for one in notes.iterations:
         np.testing.assert_allclose(one.scores.var_match, 1 - one.scores.mu, atol=1e-5)
-        np.testing.assert_allclose(one.scores.var_unmatch, one.scores.mu, atol=1e-5)
+        np.testing.assert_allclose(one.scores.var_non_match, one.scores.mu, atol=1e-5)
     learned = notes.iterations[0].model.weight
     assert np.isfinite(learned).all()
     assert (learned != QUICK.risk.prior_weight).any()

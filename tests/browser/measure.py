@@ -57,7 +57,7 @@ def clicks(page: Page, record: RunRecord, into: Timing, rounds: int) -> None:
             "button", name=f"Page {number}", exact=True
         )
         timed(page, "turn the page", button.click, words.wait_for, into)
-    for wanted in ("= match", "≠ unmatch", "(any)"):
+    for wanted in ("= match", "≠ non-match", "(any)"):
         page.get_by_role("combobox", name="Label").scroll_into_view_if_needed()
         page.wait_for_timeout(500)  # a list closes when the page scrolls
         page.get_by_role("combobox", name="Label").click()

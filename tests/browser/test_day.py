@@ -95,7 +95,7 @@ def test_verdicts_by_keyboard(page, address, made_up, root):
     expect_place(page, 3)
     page.keyboard.press("k")
     expect_place(page, 2)
-    expect(page.get_by_text("Judged ≠ unmatch")).to_be_visible()
+    expect(page.get_by_text("Judged ≠ non-match")).to_be_visible()
     page.keyboard.press("j")
     expect_place(page, 3)
     page.keyboard.press("z")
@@ -156,7 +156,7 @@ def test_a_fixed_pair_leads_to_its_card_and_back(page, address, made_up):
 
 def test_compare_and_export(page, address, sample, root, tmp_path: Path):
     pair = top_pairs(sample)[0]
-    VerdictLog(RunStore(root / "runs")).add(sample.id, pair, "unmatch", note="=1+1", who="ann")
+    VerdictLog(RunStore(root / "runs")).add(sample.id, pair, "non-match", note="=1+1", who="ann")
     visit(page, f"{address}/compare?run={sample.id}")
     expect(page.get_by_text("Errors found per review")).to_be_visible()
     keep(page, "compare")

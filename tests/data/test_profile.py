@@ -12,7 +12,7 @@ def test_figures(tmp_path):
         ("year", 0.25, 0.0),
     ]
     train, _, last = figures.splits
-    assert (train.pairs, train.matches, train.unmatches, train.match_rate) == (6, 3, 3, 0.5)
+    assert (train.pairs, train.matches, train.non_matches, train.match_rate) == (6, 3, 3, 0.5)
     assert (last.pairs, last.unlabelled, last.match_rate) == (2, 1, 1.0)
 
 

@@ -72,7 +72,7 @@ def test_interval_matches_resampling_pairs_one_by_one():
 def test_interval_covers_the_truth_about_as_often_as_it_says():
     chance, hits = np.random.default_rng(1), 0
     truth = np.repeat([1, 0], [200, 600])
-    expected = 2 * 160 / (2 * 160 + 30 + 40)  # recall 0.8, 5 % of the unmatches
+    expected = 2 * 160 / (2 * 160 + 30 + 40)  # recall 0.8, 5 % of the non-matches
     for trial in range(200):
         label = chance.random(800) < np.where(truth, 0.8, 0.05)
         low, high = f1_interval(truth, label, samples=400, seed=trial)

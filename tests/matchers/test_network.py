@@ -10,7 +10,7 @@ import torch
 
 from benchmarks.train_speed import Naive
 from riskcore.config import MatcherConfig
-from riskcore.matchers import create, neural
+from riskcore.matchers import create, load, neural
 from riskcore.matchers.deepmatcher import DeepMatcher, _Ready
 from riskcore.matchers.encode import Encoder
 from riskcore.matchers.frequency import Frequency
@@ -119,11 +119,11 @@ def test_the_grids_hold_the_words() -> None:
 
 
 def test_weighted_loss_by_hand() -> None:
-    logits, match, unmatch = torch.tensor([2.0, -1.0]), torch.tensor([0.7, 0.0]), torch.tensor([0.1, 0.9])
+    logits, match, non_match = torch.tensor([2.0, -1.0]), torch.tensor([0.7, 0.0]), torch.tensor([0.1, 0.9])
     g = 1 / (1 + np.exp([-2.0, 1.0]))
     expected = -(np.array([0.7, 0]) * np.log(g) + np.array([0.1, 0.9]) * np.log(1 - g)).mean()
-    assert weighted_loss(logits, match, unmatch).item() == pytest.approx(expected, rel=1e-6)
-    assert np.isfinite(weighted_loss(torch.tensor([200.0, -200.0]), match, unmatch).item())
+    assert weighted_loss(logits, match, non_match).item() == pytest.approx(expected, rel=1e-6)
+    assert np.isfinite(weighted_loss(torch.tensor([200.0, -200.0]), match, non_match).item())
 
 
 def test_every_pair_is_in_one_batch() -> None:
@@ -193,4 +193,4 @@ def test_weights_of_another_shape_are_refused(tmp_path: Path) -> None:
     with pytest.raises(MatcherError, match="another shape"):
         other.restore(ready("attention").snapshot())
     with pytest.raises(MatcherError, match="No matcher can be read"):
-        other.load(tmp_path)
+        load(tmp_path)

@@ -30,11 +30,11 @@ RULES = (
     "title word overlap is above 0.6 -> match",
     "title TF-IDF similarity is above 0.8 -> match",
     "authors element similarity is above 0.7 and title word overlap is above 0.4 -> match",
-    "title word overlap is at most 0.2 -> unmatch",
-    "authors element similarity is at most 0.3 -> unmatch",
-    "year differs -> unmatch",
-    "year differs by more than 1.5 -> unmatch",
-    "title TF-IDF similarity is at most 0.25 and year differs -> unmatch",
+    "title word overlap is at most 0.2 -> non-match",
+    "authors element similarity is at most 0.3 -> non-match",
+    "year differs -> non-match",
+    "year differs by more than 1.5 -> non-match",
+    "title TF-IDF similarity is at most 0.25 and year differs -> non-match",
 )
 HOSTILE = (
     "<script>window.hacked = true</script><img src=x onerror=window.hacked=true>",
@@ -97,7 +97,7 @@ def _metrics(labels: np.ndarray, chance: np.random.Generator) -> MetricMatrix:
 def _more(count: int) -> list[str]:
     """Rules that differ in their cuts, as a real search finds them."""
     return [
-        f"title word overlap is at most {0.1 + 0.3 * place / count:.5f} and year differs -> unmatch"
+        f"title word overlap is at most {0.1 + 0.3 * place / count:.5f} and year differs -> non-match"
         for place in range(count)
     ]
 
@@ -181,7 +181,7 @@ def _write_method(
         now = np.asarray(scores.label, dtype=np.int8)
         first, before = (now, now) if first is None else (first, before)
         flips = flips + (now != before)
-        names = ("probability", "label", "mu", "sigma", "var_match", "var_unmatch", "risk")
+        names = ("probability", "label", "mu", "sigma", "var_match", "var_non_match", "risk")
         table = {"row": np.arange(len(ids)), "pair_id": ids, **{name: getattr(scores, name) for name in names}}
         table |= {"flipped": now != first, "from_label": before, "flips": flips}
         write_parquet(folder.scores_file(method, iteration), pa.table(table))

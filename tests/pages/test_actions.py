@@ -188,7 +188,7 @@ def test_a_tampered_log_is_noticed(screen, done, runs):
     store = RunStore(runs)
     VerdictLog(store).add(done.id, "a1:b1", "match", who="ann")
     with sqlite3.connect(runs / "riskcore.sqlite") as database:
-        database.execute("UPDATE verdicts SET verdict = 'unmatch'")
+        database.execute("UPDATE verdicts SET verdict = 'non-match'")
     assert "changed behind its back" in words(screen("audit", run=done.id))
 
 

@@ -28,7 +28,7 @@ def test_the_card_explains_the_top_pair(screen, done):
     text = words(app)
     assert "The matcher says" in text
     assert "**1** of 120 in this queue" in text
-    assert "says unmatch" in text or "says match" in text
+    assert "says non-match" in text or "says match" in text
     assert "After hearing everyone" in text
 
 
@@ -73,20 +73,20 @@ def test_next_crosses_the_edge_of_a_page(screen, done):
 def test_a_verdict_is_kept_and_leads_to_the_next_pair(screen, done, runs):
     first, second, _ = first_pairs(done)
     app = screen("pairs", run=done.id, pair=first)
-    app = press(app, "≠ Unmatch")
+    app = press(app, "≠ Non-match")
     assert app.query_params["pair"] == second
     (entry,) = VerdictLog(RunStore(runs)).entries(done.id)
-    assert (entry.pair_id, entry.verdict) == (first, "unmatch")
+    assert (entry.pair_id, entry.verdict) == (first, "non-match")
     assert entry.who
     app = press(press(app, "Previous"), "Undo")
-    assert [e.verdict for e in VerdictLog(RunStore(runs)).entries(done.id)] == ["unmatch", "withdrawn"]
+    assert [e.verdict for e in VerdictLog(RunStore(runs)).entries(done.id)] == ["non-match", "withdrawn"]
     assert VerdictLog(RunStore(runs)).current(done.id) == {}
 
 
 def test_undo_takes_back_the_last_verdict_after_the_advance(screen, done, runs):
     """It belonged to the card once: after the automatic advance it was about a pair without a verdict."""
     first, second, third = first_pairs(done)
-    app = press(press(screen("pairs", run=done.id, pair=first), "= Match"), "≠ Unmatch")
+    app = press(press(screen("pairs", run=done.id, pair=first), "= Match"), "≠ Non-match")
     assert app.query_params["pair"] == third
     app = press(app, "Undo")
     assert app.query_params["pair"] == second

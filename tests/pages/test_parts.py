@@ -105,7 +105,7 @@ def test_the_shaded_tail_ends_at_the_value_at_risk(mu, sigma, label):
 
 
 def test_the_path_is_told_in_words():
-    assert pair_charts.path_words(PATH) == "Unmatch at iteration 0; flipped to match at iteration 1."
+    assert pair_charts.path_words(PATH) == "Non-match at iteration 0; flipped to match at iteration 1."
 
 
 def test_a_rule_on_a_hostile_attribute_is_text():

@@ -62,5 +62,5 @@ def plain_scores(model: RiskModel, x: float, fired: np.ndarray, label: int) -> t
     mu = sum(w * m for w, m, _ in terms) / total
     sigma = np.sqrt(sum((w * s) ** 2 for w, _, s in terms)) / total
     bell = truncnorm(-mu / sigma, (1 - mu) / sigma, loc=mu, scale=sigma)
-    var_match, var_unmatch = 1 - bell.ppf(1 - model.confidence), bell.ppf(model.confidence)
-    return mu, sigma, var_match, var_unmatch, var_match if label else var_unmatch
+    var_match, var_non_match = 1 - bell.ppf(1 - model.confidence), bell.ppf(model.confidence)
+    return mu, sigma, var_match, var_non_match, var_match if label else var_non_match

@@ -128,7 +128,7 @@ def test_without_what_it_needs_the_priors_are_kept_and_it_says_why():
         "none of the 50 validation pairs is mispredicted": np.flatnonzero(right)[:50],
         "all of the 50 validation pairs are mispredicted": np.flatnonzero(~right)[:50],
         "all of the 50 validation pairs are matches": np.flatnonzero(truth == 1)[:50],
-        "all of the 50 validation pairs are unmatches": np.flatnonzero(truth == 0)[:50],
+        "all of the 50 validation pairs are non-matches": np.flatnonzero(truth == 0)[:50],
     }
     for reason, rows in cases.items():
         result = fit_on(rows, model, fired, x, truth)
@@ -147,7 +147,7 @@ def test_with_100_pairs_it_fits_and_with_few_errors_it_says_so():
     result = fit_on(few, model, fired, x, truth)
     assert len(result.history) == 40
     assert "only 3 of the 100 validation pairs are mispredicted: the fit rests on few examples" in result.lacked
-    assert "no unmatch among the validation pairs is mispredicted" in result.lacked
+    assert "no non-match among the validation pairs is mispredicted" in result.lacked
 
 
 def test_a_rule_that_never_fires_keeps_its_prior():

@@ -34,7 +34,7 @@ def test_every_pair_scores_as_the_formulas_say(seed, rules, pairs, chunk):
     for i in range(pairs):
         label = int(x[i] >= 0.5)
         expected = plain_scores(model, x[i], dense[i], label)
-        found = [scores.mu[i], scores.sigma[i], scores.var_match[i], scores.var_unmatch[i], scores.risk[i]]
+        found = [scores.mu[i], scores.sigma[i], scores.var_match[i], scores.var_non_match[i], scores.risk[i]]
         assert np.allclose(found, expected, rtol=0, atol=1e-10)
         assert scores.label[i] == label
 
@@ -82,7 +82,7 @@ def test_given_labels_choose_the_risk():
     model, (x, fired) = random_model(10), random_pairs(30, 10)
     scores = model.score(x, fired, labels=np.ones(30))
     assert np.array_equal(scores.risk, scores.var_match)
-    assert np.array_equal(model.score(x, fired, labels=np.zeros(30)).risk, scores.var_unmatch)
+    assert np.array_equal(model.score(x, fired, labels=np.zeros(30)).risk, scores.var_non_match)
 
 
 @pytest.mark.parametrize(

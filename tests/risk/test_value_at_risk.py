@@ -15,34 +15,34 @@ thetas = st.floats(0.5, 0.999)
 
 
 def at(mu, sigma, theta):
-    match, unmatch = values_at_risk(np.array([mu]), np.array([sigma]), theta)
-    return match[0], unmatch[0]
+    match, non_match = values_at_risk(np.array([mu]), np.array([sigma]), theta)
+    return match[0], non_match[0]
 
 
 @given(means, sigmas, thetas)
 def test_is_what_the_quantile_says(mu, sigma, theta):
-    match, unmatch = at(mu, sigma, theta)
+    match, non_match = at(mu, sigma, theta)
     assert abs(match - (1 - quantile(1 - theta, mu, sigma))) < 1e-9
-    assert abs(unmatch - quantile(theta, mu, sigma)) < 1e-9
+    assert abs(non_match - quantile(theta, mu, sigma)) < 1e-9
 
 
 @given(means, thetas)
 def test_without_deviation_the_risk_is_the_distance_from_the_mean(mu, theta):
-    match, unmatch = at(mu, 0.0, theta)
+    match, non_match = at(mu, 0.0, theta)
     assert abs(match - (1 - mu)) < 1e-10
-    assert abs(unmatch - mu) < 1e-10
+    assert abs(non_match - mu) < 1e-10
 
 
 @given(means, sigmas)
 def test_at_one_half_both_are_the_median(mu, sigma):
-    match, unmatch = at(mu, sigma, 0.5)
-    assert abs((1 - match) - unmatch) < 1e-9
+    match, non_match = at(mu, sigma, 0.5)
+    assert abs((1 - match) - non_match) < 1e-9
 
 
 @given(st.floats(0, 1).filter(lambda mu: abs(mu - 0.5) > 1e-6), st.floats(1e-6, 2), thetas)
 def test_match_is_the_lesser_risk_exactly_above_one_half(mu, sigma, theta):
-    match, unmatch = at(mu, sigma, theta)
-    assert (match < unmatch) == (mu > 0.5)
+    match, non_match = at(mu, sigma, theta)
+    assert (match < non_match) == (mu > 0.5)
 
 
 @given(means, sigmas, thetas)

@@ -15,7 +15,7 @@ from riskcore.metrics.kinds import KINDS, Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
 from riskcore.rules.generation import extract, generate, merge, prune
-from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule
+from riskcore.rules.rule import MATCH, NON_MATCH, Condition, Rule
 from riskcore.rules.rule_set import RuleSet, ledger
 
 BOUNDED = [kind for kind, known in KINDS.items() if not known.flag]
@@ -44,7 +44,7 @@ def brute_force(X: np.ndarray, y: np.ndarray, config: RuleConfig) -> set[tuple[b
 
     def is_pure(rows: np.ndarray) -> bool:
         rate = y[rows].mean() if rows.any() else 0.5
-        limit = config.match_impurity if rate > 0.5 else config.unmatch_impurity
+        limit = config.match_impurity if rate > 0.5 else config.non_match_impurity
         return rows.sum() >= config.min_support and 2 * rate * (1 - rate) < limit
 
     def grow(node: np.ndarray, depth: int) -> None:
@@ -102,7 +102,7 @@ def test_finds_the_same_rules_as_one_stump_per_candidate(seed: int, depth: int, 
 def test_small_data(rows: list[tuple[float, float, float, bool]], support: int, impurity: float) -> None:
     matrix = matrix_of(np.array([row[:3] for row in rows]))
     y = np.array([row[3] for row in rows], dtype=np.int8)
-    config = RuleConfig(depth=3, min_support=support, match_impurity=impurity, unmatch_impurity=0.1)
+    config = RuleConfig(depth=3, min_support=support, match_impurity=impurity, non_match_impurity=0.1)
     assert fired_sets(extract(matrix, y, config), matrix) == brute_force(matrix.values, y, config)
 
 
@@ -192,7 +192,7 @@ def test_all_missing_and_no_pairs_give_no_rules() -> None:
 
 def test_a_rule_that_never_fires_has_no_rate() -> None:
     matrix, y = noisy(8, 50, 3)
-    never = Rule((Condition("x0", BOUNDED[0], ">", 99.0),), UNMATCH)
+    never = Rule((Condition("x0", BOUNDED[0], ">", 99.0),), NON_MATCH)
     kept = ledger([never], fire([never], matrix), y)
     assert kept.support.tolist() == [0]
     assert np.isnan(kept.match_rate).all()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from riskcore.metrics.kinds import KINDS, Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
-from riskcore.rules.rule import MATCH, UNMATCH, Condition, Rule, RuleFormatError
+from riskcore.rules.rule import MATCH, NON_MATCH, Condition, Rule, RuleFormatError
 
 CUTS = st.one_of(st.just(0.5), st.floats(-1e6, 1e6, allow_nan=False), st.integers(0, 50).map(float))
 NAMES = st.one_of(
@@ -20,7 +20,7 @@ NAMES = st.one_of(
     st.text(),
 )
 CONDITIONS = st.builds(Condition, NAMES, st.sampled_from(sorted(KINDS)), st.sampled_from(["<=", ">"]), CUTS)
-RULES = st.builds(Rule, st.lists(CONDITIONS, min_size=1, max_size=3).map(tuple), st.sampled_from([MATCH, UNMATCH]))
+RULES = st.builds(Rule, st.lists(CONDITIONS, min_size=1, max_size=3).map(tuple), st.sampled_from([MATCH, NON_MATCH]))
 
 
 @settings(max_examples=300, deadline=None)
@@ -40,7 +40,7 @@ FIREABLE = st.builds(
                   st.sampled_from([0.0, 0.25, 0.5, 0.75, 1.0])),
         min_size=1, max_size=3,
     ).map(tuple),
-    st.sampled_from([MATCH, UNMATCH]),
+    st.sampled_from([MATCH, NON_MATCH]),
 )  # fmt: skip
 
 
@@ -64,18 +64,18 @@ def test_firing_equals_brute_force(rules: list[Rule], rows: list[tuple[float, ..
 def test_firing_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("riskcore.rules.firing._DENSE_CELLS", 12)
     values = np.random.default_rng(0).random((40, 3)).astype(np.float32)
-    rules = [Rule((Condition("x", "edit", ">", 0.5),), MATCH), Rule((Condition("x", "gap", "<=", 0.2),), UNMATCH)]
+    rules = [Rule((Condition("x", "edit", ">", 0.5),), MATCH), Rule((Condition("x", "gap", "<=", 0.2),), NON_MATCH)]
     expected = np.column_stack([values[:, 0] > 0.5, values[:, 1] <= 0.2])
     np.testing.assert_array_equal(fire(rules, MetricMatrix(values, METRICS)).toarray(), expected)
 
 
 def test_texts_read_well() -> None:
-    year = Rule((Condition("year", "gap", ">", 0.5),), UNMATCH)
-    assert year.text == "year differs by more than 0.5 -> unmatch"
-    both = Rule((Condition("venue", "not_substring", ">", 0.5), Condition("authors", "unmatched", ">", 1.0)), UNMATCH)
+    year = Rule((Condition("year", "gap", ">", 0.5),), NON_MATCH)
+    assert year.text == "year differs by more than 0.5 -> non-match"
+    both = Rule((Condition("venue", "not_substring", ">", 0.5), Condition("authors", "unmatched", ">", 1.0)), NON_MATCH)
     assert (
         both.text
-        == "authors has more than 1 elements without a counterpart and neither venue contains the other -> unmatch"
+        == "authors has more than 1 elements without a counterpart and neither venue contains the other -> non-match"
     )
 
 

@@ -26,8 +26,8 @@ from riskcore.training.results import IterationScores, MethodResult
 METRICS = (Metric("title", "jaccard"), Metric("year", "closeness"))
 RULES = (
     Rule((Condition("title", "jaccard", ">", 0.5),), "match"),
-    Rule((Condition("title", "jaccard", "<=", 0.3),), "unmatch"),
-    Rule((Condition("title", "jaccard", "<=", 0.6), Condition("year", "closeness", "<=", 0.5)), "unmatch"),
+    Rule((Condition("title", "jaccard", "<=", 0.3),), "non-match"),
+    Rule((Condition("title", "jaccard", "<=", 0.6), Condition("year", "closeness", "<=", 0.5)), "non-match"),
 )
 
 

@@ -104,7 +104,8 @@ def test_scores_of_version_0_1_are_read_alike(finished):
         file = finished.scores_file("risk", iteration)
         scores = pq.read_table(file).to_pandas()
         as_then = {"flipped": scores["label"] != scores["from_label"], "changed": scores["flipped"]}
-        write_parquet(file, pa.Table.from_pandas(scores.assign(**as_then), preserve_index=False))
+        then = scores.assign(**as_then).rename(columns={"var_non_match": "var_unmatch"})
+        write_parquet(file, pa.Table.from_pandas(then, preserve_index=False))
     for query, page in zip(asked, found, strict=True):
         pd.testing.assert_frame_equal(query_pairs(finished, query).rows, page.rows, check_dtype=False)
     pd.testing.assert_frame_equal(pair_history(finished, "a0:b2"), history)
@@ -123,7 +124,7 @@ def test_verdicts_filter(finished):
     class Verdict:
         verdict = "match"
 
-    verdicts = {"a0:b2": Verdict(), "a1:b2": "unmatch", "not there": "match"}
+    verdicts = {"a0:b2": Verdict(), "a1:b2": "non-match", "not there": "match"}
     assert ids(query_pairs(finished, PairQuery(verdict="match"), verdicts).rows) == ["a0:b2"]
     unjudged = query_pairs(finished, PairQuery(verdict="none"), verdicts)
     assert unjudged.total == 46

@@ -71,15 +71,15 @@ def test_aims_are_one_minus_value_at_risk_and_remember_the_pass_before(
 ) -> None:
     config = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, folds=0, memory=0.25))
     evidence = gather(shifted[0], config)
-    last = {"var_match": np.array([0.1, 0.8]), "var_unmatch": np.array([0.9, 0.4])}
+    last = {"var_match": np.array([0.1, 0.8]), "var_non_match": np.array([0.9, 0.4])}
     first = adaptive._aims(evidence, last, config)
-    assert set(first) == {"target_match", "target_unmatch"}
+    assert set(first) == {"target_match", "target_non_match"}
     np.testing.assert_allclose(first["target_match"], [0.9, 0.2])  # nothing to remember yet
-    np.testing.assert_allclose(first["target_unmatch"], [0.1, 0.6])
-    then = {"var_match": np.array([0.5, 0.0]), "var_unmatch": np.array([0.7, 1.0]), **first}
+    np.testing.assert_allclose(first["target_non_match"], [0.1, 0.6])
+    then = {"var_match": np.array([0.5, 0.0]), "var_non_match": np.array([0.7, 1.0]), **first}
     second = adaptive._aims(evidence, then, config)
     np.testing.assert_allclose(second["target_match"], [0.6, 0.8])  # 3/4 of 0.5 and 1, 1/4 of 0.9 and 0.2
-    np.testing.assert_allclose(second["target_unmatch"], [0.25, 0.15])  # 3/4 of 0.3 and 0, 1/4 of 0.1 and 0.6
+    np.testing.assert_allclose(second["target_non_match"], [0.25, 0.15])  # 3/4 of 0.3 and 0, 1/4 of 0.1 and 0.6
     forgetful = dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, memory=0.0))
     np.testing.assert_allclose(adaptive._aims(evidence, then, forgetful)["target_match"], [0.5, 1.0])
 
@@ -106,6 +106,6 @@ def test_a_validation_pairs_own_label_does_not_reach_its_aims(
     for some in (evidence, lied_to):
         adapt(matcher, some, one_pass)
     honest, of_lies = passes
-    for name in ("validation_match", "validation_unmatch"):
+    for name in ("validation_match", "validation_non_match"):
         assert honest[name][pair] == of_lies[name][pair]
         assert not np.array_equal(honest[name][other], of_lies[name][other])  # the risk model of others saw the lie

@@ -124,8 +124,8 @@ def test_posterior_means_count_the_source_as_so_many_pairs(
     prior[:3] = 0.9, 0.2, 0.0
     evidence = dataclasses.replace(evidence, prior=dataclasses.replace(evidence.prior, mean=prior))
     fired = np.zeros((4, rules))
-    fired[[0, 1, 2], 0] = 1  # two matches and an unmatch
-    fired[[2, 3], 1] = 1  # two unmatches
+    fired[[0, 1, 2], 0] = 1  # two matches and a non-match
+    fired[[2, 3], 1] = 1  # two non-matches
     labels = np.array([1, 1, 0, 0])
     updated = posterior_means(evidence, sparse.csr_array(fired), labels, worth=5.0).mean
     np.testing.assert_allclose(updated[:2], [(5 * 0.9 + 2) / 8, (5 * 0.2 + 0) / 7])

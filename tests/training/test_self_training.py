@@ -32,7 +32,7 @@ def test_only_confident_pairs_are_believed(evidence: Evidence) -> None:
     sure = np.flatnonzero((probability >= 0.9) | (probability <= 0.1))
     assert lesson.examples.pairs.ids.tolist() == evidence.target.examples.pairs.ids[sure].tolist()
     np.testing.assert_array_equal(lesson.match, probability[sure] >= 0.5)
-    np.testing.assert_array_equal(lesson.unmatch, probability[sure] < 0.5)
+    np.testing.assert_array_equal(lesson.non_match, probability[sure] < 0.5)
     assert not len(own_labels(evidence.target, np.full(len(evidence.target), 0.5), 0.9))
 
 

@@ -70,9 +70,9 @@ def test_label_weights() -> None:
     lesson = TuningSet.from_labels(train, match_weight=3, smoothing=0.1, share=0.5)
     matches = train.labels == 1
     assert lesson.match[matches] == pytest.approx(0.5 * 3 * 0.9)
-    assert lesson.unmatch[matches] == pytest.approx(0.5 * 3 * 0.1)
+    assert lesson.non_match[matches] == pytest.approx(0.5 * 3 * 0.1)
     assert lesson.match[~matches] == pytest.approx(0.5 * 0.1)
-    assert lesson.unmatch[~matches] == pytest.approx(0.5 * 0.9)
+    assert lesson.non_match[~matches] == pytest.approx(0.5 * 0.9)
 
 
 @pytest.mark.parametrize("kind", ["toy", "hybrid"])

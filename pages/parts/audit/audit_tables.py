@@ -26,13 +26,13 @@ class Progress:
     judged: int
     total: int
     match: int
-    unmatch: int
+    non_match: int
     unsure: int
-    overruled: int  # verdicts match or unmatch that differ from the current label
+    overruled: int  # verdicts match or non-match that differ from the current label
 
     @property
     def decided(self) -> int:
-        return self.match + self.unmatch
+        return self.match + self.non_match
 
 
 def judged_rows(view: View, current: dict[str, Verdict]) -> pd.DataFrame:
@@ -57,9 +57,9 @@ def progress(rows: pd.DataFrame, total: int) -> Progress:
     if rows.empty:
         return Progress(0, total, 0, 0, 0, 0)
     counts = rows["verdict"].value_counts()
-    said = rows["verdict"].map({"match": 1, "unmatch": 0})
+    said = rows["verdict"].map({"match": 1, "non-match": 0})
     overruled = int((said.notna() & (said != rows["label"])).sum())
-    by_word = [int(counts.get(word, 0)) for word in ("match", "unmatch", "unsure")]
+    by_word = [int(counts.get(word, 0)) for word in ("match", "non-match", "unsure")]
     return Progress(len(rows), total, *by_word, overruled)
 
 

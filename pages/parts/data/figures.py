@@ -78,7 +78,7 @@ def _head(values: pd.DataFrame, ids: object) -> pd.DataFrame:
 
 def _pairs(data: DataSet, split: str) -> pd.DataFrame:
     pairs = data.splits[split].take(slice(PREVIEW_ROWS))
-    words = {1: "= match", 0: "≠ unmatch"}
+    words = {1: "= match", 0: "≠ non-match"}
     rows = {"pair": pairs.ids, "label": [words.get(int(label), "unknown") for label in pairs.labels]}
     for name in data.attributes[:3]:
         for side, table, at in (("left", pairs.left, pairs.left_rows), ("right", pairs.right, pairs.right_rows)):

@@ -58,7 +58,7 @@ def problem_table(problems: Sequence[Problem]) -> pd.DataFrame:
 def show_figures(figures: DataProfile) -> None:
     """Counts, one number per question an analyst asks first."""
     pairs = sum(split.pairs for split in figures.splits)
-    known = sum(split.matches + split.unmatches for split in figures.splits)
+    known = sum(split.matches + split.non_matches for split in figures.splits)
     matches = sum(split.matches for split in figures.splits)
     columns = st.columns(4)
     records = " + ".join(f"{count:,}" for count in figures.records.values())
@@ -75,7 +75,7 @@ def split_table(figures: DataProfile) -> pd.DataFrame:
             "part": split.name,
             "pairs": split.pairs,
             "= matches": split.matches,
-            "≠ unmatches": split.unmatches,
+            "≠ non-matches": split.non_matches,
             "unlabelled": split.unlabelled,
             "match rate": None if split.match_rate is None else 100 * split.match_rate,
         }

@@ -14,7 +14,7 @@ _STYLE = """<style>
 </style>"""
 _STAGES = (
     (INK, "1 · Learn", "train a matcher on the labelled source"),
-    (MATCH.colour, "2 · Find rules", "“year differs → unmatch”: right on the source"),
+    (MATCH.colour, "2 · Find rules", "“year differs → non-match”: right on the source"),
     (RISKY.colour, "3 · Measure risk", "rules against matcher, on the unlabelled target"),
     (FLIPPED.colour, "4 · Repair", "fine-tune by risk; wrong labels flip ⇄"),
     (INK, "5 · Audit", "riskiest pairs first, each with its reasons"),

@@ -14,7 +14,7 @@ WORDS = {
     "probability": "What the matcher says: how likely the two records are the same thing.",
     "risk": "How wrong the current label may well be, between 0 and 1: the value at risk of the label at the chosen "
     "confidence. High risk means rules and matcher contradict each other, or none is sure.",
-    "rule": "A sentence about a pair that was almost always right on the source, such as: year differs → unmatch.",
+    "rule": "A sentence about a pair that was almost always right on the source, such as: year differs → non-match.",
     "weight": "How much a rule is listened to. Learned on the validation pairs; 0 means not heard.",
     "share": "This voice's part of all weights heard on this pair. The shares add up to 100 %.",
     "flipped": "The label changed between the matcher as trained on the source (iteration 0) and the shown iteration.",
@@ -56,7 +56,7 @@ FORMULAS: dict[str, tuple[str, ...]] = {
         Tex(r"\mu=\frac{\sum_{f\in F} w_f\,\mu_f + w(x)\,x}{W}"),
         Tex(r"\sigma^2=\frac{\sum_{f\in F} w_f^2 s_f^2 + w(x)^2 s_x^2}{W^2}"),
         r"The equivalence probability is taken as normal $(\mu,\sigma^2)$, truncated to $[0,1]$, with quantile $Q$. At "
-        r"confidence $\theta$ the risks of *match* and of *unmatch* are",
+        r"confidence $\theta$ the risks of *match* and of *non-match* are",
         Tex(r"\mathrm{VaR}^+ = 1-Q(1-\theta)"),
         Tex(r"\mathrm{VaR}^- = Q(\theta)"),
         "The pair's risk is that of its current label.",

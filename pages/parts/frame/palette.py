@@ -1,4 +1,4 @@
-"""One visual language: match, unmatch, flipped and risky have one colour, one sign and one word each.
+"""One visual language: match, non-match, flipped and risky have one colour, one sign and one word each.
 
 The sign is a character, so that it works alike in tables, charts and text, and nothing is told by colour alone.
 Colours are mid-tones that read on a light and on a dark ground.
@@ -25,7 +25,7 @@ class Mark:
 
 
 MATCH = Mark("match", "=", "#0d9488", "green")
-UNMATCH = Mark("unmatch", "≠", "#7c6cf0", "violet")
+NON_MATCH = Mark("non-match", "≠", "#7c6cf0", "violet")
 FLIPPED = Mark("flipped", "⇄", "#d97706", "orange")
 RISKY = Mark("risky", "▲", "#e0355a", "red")
 UNSURE = Mark("unsure", "?", "#7a8694", "gray")
@@ -34,7 +34,7 @@ WRONG = Mark("wrong", "✗", "#e0355a", "red")
 NEUTRAL = "#7a8694"
 INK = "#2f7fc1"
 
-VERDICTS = {"match": MATCH, "unmatch": UNMATCH, "unsure": UNSURE}
+VERDICTS = {"match": MATCH, "non-match": NON_MATCH, "unsure": UNSURE}
 
 METHOD_COLOURS = {
     "tradition": "#7a8694",
@@ -65,8 +65,8 @@ METHOD_WORDS = {
 
 
 def of_label(label: int) -> Mark:
-    """The mark of a label: 1 is match, 0 is unmatch."""
-    return MATCH if label else UNMATCH
+    """The mark of a label: 1 is match, 0 is non-match."""
+    return MATCH if label else NON_MATCH
 
 
 def risk_word(risk: float) -> str:

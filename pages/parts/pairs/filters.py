@@ -12,9 +12,9 @@ from riskcore.runs import PairQuery
 
 PAGE_SIZE = 50
 ANY = "(any)"
-LABELS = {ANY: None, "= match": 1, "≠ unmatch": 0}
+LABELS = {ANY: None, "= match": 1, "≠ non-match": 0}
 FLIPS = (ANY, "⇄ flipped", "↺ flipped back", "never flipped")
-VERDICTS = {ANY: None, "not judged": "none", "= match": "match", "≠ unmatch": "unmatch", "? unsure": "unsure"}
+VERDICTS = {ANY: None, "not judged": "none", "= match": "match", "≠ non-match": "non-match", "? unsure": "unsure"}
 ANSWERS = {ANY: None, "✗ wrong": True, "✓ right": False}
 SORTS = {
     "risk": "highest risk first",

@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.frame.glossary import WORDS, formula
-from pages.parts.frame.palette import FLIPPED, MATCH, RISKY, UNMATCH, of_label, risk_word
+from pages.parts.frame.palette import FLIPPED, MATCH, NON_MATCH, RISKY, of_label, risk_word
 from pages.parts.frame.text import plural
 from pages.parts.pairs.pair_charts import history_chart, path_words, risk_chart
 from pages.parts.pairs.record_table import has_long_values, records_table
@@ -65,7 +65,7 @@ def voices_of(view: View, detail: PairDetail, explanation: Explanation) -> list[
     for part in explanation.parts:
         place = None if part.rule is None else by_text.get(part.rule)
         rule = None if place is None else rules.rules[place]
-        matcher_says = "match" if detail.scores["probability"] >= 0.5 else "unmatch"
+        matcher_says = "match" if detail.scores["probability"] >= 0.5 else "non-match"
         voices.append(
             Voice(
                 rule=rule,
@@ -107,7 +107,7 @@ def sentence(detail: PairDetail, voices: list[Voice]) -> str:
     matcher = f"The matcher says {label.word} ({detail.scores['probability']:.2f})"
     if not rules:
         return f"{matcher}. No rule with a weight fired on this pair: nothing but the matcher speaks."
-    other = (UNMATCH if label is MATCH else MATCH).word
+    other = (NON_MATCH if label is MATCH else MATCH).word
     parts = []
     if against:
         verb = "says" if len(against) == 1 else "say"

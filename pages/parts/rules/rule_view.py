@@ -10,7 +10,7 @@ import html
 from collections.abc import Mapping, Sequence
 
 from pages.parts.frame.glossary import HINTS
-from pages.parts.frame.palette import MATCH, UNMATCH
+from pages.parts.frame.palette import MATCH, NON_MATCH
 from riskcore.metrics.kinds import KINDS
 from riskcore.rules.rule import Condition, Rule
 
@@ -40,7 +40,7 @@ class Voice:
     """One voice on a pair: a fired rule, or the matcher (`rule` is None)."""
 
     rule: Rule | None
-    outcome: str  # "match" or "unmatch"
+    outcome: str  # "match" or "non-match"
     share: float  # of all weights on this pair
     weight: float
     mean: float
@@ -57,7 +57,7 @@ def voices_html(
 
 
 def _card(voice: Voice, metrics: Mapping[str, float | None], probability: float, with_share: bool) -> str:
-    mark = MATCH if voice.outcome == "match" else UNMATCH
+    mark = MATCH if voice.outcome == "match" else NON_MATCH
     if voice.rule is None:
         title, body = (
             "The matcher's own probability",

@@ -36,7 +36,7 @@ class PairQuery:
     risk_max: float | None = None
     text: str | None = None  # somewhere in either record, or in the pair's id
     wrong: bool | None = None  # needs the target's labels
-    verdict: str | None = None  # match, unmatch, unsure, or none for pairs nobody has judged
+    verdict: str | None = None  # match, non-match, unsure, or none for pairs nobody has judged
     page: int = 1
     page_size: int = 50
 
