@@ -1,3 +1,5 @@
 """Riskcore finds and repairs the mistakes of deep entity matchers."""
 
-__version__ = "0.1.0"
+from riskcore.version import __version__
+
+__all__ = ["__version__"]

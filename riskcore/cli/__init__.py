@@ -11,9 +11,9 @@ from typing import Annotated
 
 import typer
 
-from riskcore import __version__
 from riskcore.cli import bench, compare, data, pairs, run, runs, serve
 from riskcore.cli.console import Commands, say
+from riskcore.version import __version__
 
 app = typer.Typer(
     cls=Commands,

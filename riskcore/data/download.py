@@ -18,10 +18,10 @@ import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 
-from riskcore import __version__
 from riskcore.config import Config, setting
 from riskcore.data.archive import folder_in_place, unpack
 from riskcore.errors import DownloadError
+from riskcore.version import __version__
 
 BASE_URL = "https://pages.cs.wisc.edu/~anhai/data1/deepmatcher_data/"
 BASE_URL_VARIABLE = "RISKCORE_DOWNLOAD_URL"

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import re
 import threading
 
 import numpy as np
@@ -13,9 +14,11 @@ from benchmarks.kill_resume import compare
 from riskcore.config import AdaptConfig
 from riskcore.errors import BusyError, CancelledError
 from riskcore.matchers import load
+from riskcore.provenance import versions
 from riskcore.runs import RunFailedError, RunFolder, RunState, RunStateError, summary
 from riskcore.runs.worker import score_writer as scores
 from riskcore.runs.worker.execute import execute, load_data
+from riskcore.storage.files import write_json
 from riskcore.storage.lock import FolderLock
 from riskcore.training.gather import gather
 from riskcore.training.listeners import Listener
@@ -210,6 +213,32 @@ def test_changed_labels_of_the_target_are_refused(store, tmp_path, part):
     pairs.assign(label=was).to_csv(target / f"{part}.csv", index=False)
     store.requeue(run.id)
     assert execute(store, run.id, engine=fake_engine)["methods"]
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"versions": {**versions(), "numpy": "1.26.0"}}, f"numpy was 1.26.0 and is {np.__version__}"),
+        ({"code": "0" * 32}, "Riskcore's code has changed"),
+    ],
+)
+def test_a_run_is_not_resumed_by_another_program(store, waiting, change, words):
+    execute(store, waiting.id, engine=fake_engine)
+    folder = RunFolder(waiting.folder)
+    write_json(folder.run_file, {**folder.run(), **change})
+    before = folder.results_file.read_bytes()
+    store.requeue(waiting.id)
+    with pytest.raises(RunFailedError, match=re.escape(f"({words}). Start a new run")):
+        execute(store, waiting.id, engine=fake_engine)
+    assert folder.results_file.read_bytes() == before
+
+
+def test_a_run_is_resumed_by_the_same_program_of_another_release(store, waiting):
+    execute(store, waiting.id, engine=fake_engine)
+    folder = RunFolder(waiting.folder)
+    write_json(folder.run_file, {**folder.run(), "versions": {**versions(), "riskcore": "9.9"}})
+    store.requeue(waiting.id)
+    execute(store, waiting.id, engine=fake_engine)
 
 
 def test_an_iteration_is_there_only_with_its_model(store, waiting, monkeypatch):

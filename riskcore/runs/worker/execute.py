@@ -5,25 +5,23 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import hashlib
-import importlib.metadata
 import os
 import platform
 import re
-import sys
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from riskcore import __version__
 from riskcore.config import RunConfig
 from riskcore.data.dataset import open_data
 from riskcore.data.mapping import parse_map
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
+from riskcore.provenance import code_stamp, differences, versions
 from riskcore.runs.evidence_files import write_pairs, write_truth
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.initial_rankings import first_look
@@ -41,7 +39,6 @@ from riskcore.training.listeners import Listener
 PATIENCE = 1.0  # seconds to wait for a killed worker to let go of the run
 Engine = Callable[..., Any]
 Data = tuple[Workload, TargetTruth]
-_PACKAGES = ("numpy", "pandas", "pyarrow", "scipy", "scikit-learn", "torch", "rapidfuzz", "numba")
 
 
 def load_data(config: RunConfig) -> Data:
@@ -165,6 +162,7 @@ class _Work:
             # Runs from before the target's labels were told go by the rest.
             if not same or began.get("truth_fingerprint", _truth_fingerprint(truth)) != _truth_fingerprint(truth):
                 raise RunError("the data has changed since the run began. Put the old data back, or start a new run.")
+            _check_program(began)
             return
         write_pairs(folder, workload.target)
         write_truth(folder, truth.labels)
@@ -213,13 +211,29 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
             "seed": config.seed,
             "fingerprint": workload.fingerprint,
             "truth_fingerprint": _truth_fingerprint(truth),
-            "versions": _versions(),
+            "versions": versions(),
+            "code": code_stamp(),
+            "platform": platform.platform(),
             "labels_used": used,
             "attributes": [{"name": one.name, "type": one.type.value} for one in workload.attributes],
             "counts": counts,
             "notices": list(workload.notices),
         }
     )
+
+
+def _check_program(began: dict[str, Any]) -> None:
+    """Refuses to go on with another program than the one that began: half of the result would come from each."""
+    found = differences(_libraries(began.get("versions", {})), _libraries(versions()))
+    if began.get("code") != code_stamp():
+        found.insert(0, "Riskcore's code has changed")
+    if found:
+        raise RunError(f"it began with another program ({'; '.join(found)}). Start a new run instead of resuming it.")
+
+
+def _libraries(found: Mapping[str, str]) -> dict[str, str]:
+    """The versions that are compared; of Riskcore itself the code is, by its stamp."""
+    return {name: version for name, version in found.items() if name not in ("riskcore", "platform")}
 
 
 def _truth_fingerprint(truth: TargetTruth) -> str:
@@ -229,14 +243,6 @@ def _truth_fingerprint(truth: TargetTruth) -> str:
         digest.update("\x1f".join(map(str, truth.unseen.ids.tolist())).encode("utf-8", "replace"))
         digest.update(np.ascontiguousarray(truth.unseen.labels, dtype=np.int8).tobytes())
     return digest.hexdigest()[:32]
-
-
-def _versions() -> dict[str, str]:
-    found = {"riskcore": __version__, "python": sys.version.split()[0], "platform": platform.platform()}
-    for package in _PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[package] = importlib.metadata.version(package)
-    return found
 
 
 def _engine() -> Engine:
