@@ -85,7 +85,7 @@ def _plain_loop(space: MetricSpace, pairs: Pairs) -> tuple[float, float]:
     start = time.perf_counter()
     rows = [pair_metrics(space, left, right) for left, right in records]
     seconds = (time.perf_counter() - start) / len(pairs)
-    batched = space.transform(pairs).values[:, : len(rows[0])]  # without rivals, which need the whole tables
+    batched = space.transform(pairs).values[:, : len(rows[0])]  # without leads, which need the whole tables
     difference = np.abs(np.round(np.array(rows, dtype=float), 4) - batched)
     return seconds, float(np.nanmax(difference))
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 
 from rapidfuzz.distance import JaroWinkler, LCSseq, Levenshtein, Prefix
 
-from riskcore.data.numbers import Reading
+from riskcore.data.numbers import NumberFormat
 from riskcore.data.schema import AttributeType
 from riskcore.data.values import (
     codes,
@@ -32,7 +32,7 @@ COUNTERPART = 0.85
 
 
 def pair_metrics(space: MetricSpace, left: dict[str, str | None], right: dict[str, str | None]) -> list[float]:
-    """All metrics of one pair of records, in column order, but for those of rivals: they need the whole tables."""
+    """All metrics of one pair of records, in column order, but for leads: they need the whole tables."""
     row: list[float] = []
     for attribute, statistics in zip(space.attributes, space.statistics, strict=True):
         one, other = left[attribute.name], right[attribute.name]
@@ -44,7 +44,7 @@ def pair_metrics(space: MetricSpace, left: dict[str, str | None], right: dict[st
 
 def _on_records(kind: str, a: str, b: str, space: MetricSpace) -> float:
     """A metric of two whole records, given the words of all their attributes."""
-    statistics = Statistics(space.records.rarity, Reading.infer([]))
+    statistics = Statistics(space.records.rarity, NumberFormat.infer([]))
     one, other = set(words(a)), set(words(b))
     if kind in ("code_similarity", "unmatched_codes"):
         return _on_lists(kind, list(dict.fromkeys(codes(a))), list(dict.fromkeys(codes(b))), _models)
@@ -62,7 +62,7 @@ def scalar(kind: str, of: AttributeType, one: str | None, other: str | None, sta
         return NAN
     a, b = fold(one), fold(other)
     if of is AttributeType.NUMBER:
-        return _number(kind, statistics.reading.parse(a), statistics.reading.parse(b))
+        return _number(kind, statistics.number_format.parse(a), statistics.number_format.parse(b))
     if of is AttributeType.CODE:
         a, b = compact(a), compact(b)
     if kind in _STRINGS:

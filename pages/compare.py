@@ -229,7 +229,7 @@ def spread_words(rows: pd.DataFrame) -> str:
     return f"Mean and standard deviation: {', '.join(parts)}." if parts else ""
 
 
-with open_page("compare", "The adapted matcher against the traditional one and its rivals, pair by pair."):
+with open_page("compare", "The adapted matcher against the traditional one and the baselines, pair by pair."):
     follow()
     record = pick_run()
     if record is not None:

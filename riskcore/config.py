@@ -42,6 +42,8 @@ class Config:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
+        renamed = RENAMED_0_1.get(cls.__name__, {})
+        values = {renamed.get(name, name): value for name, value in values.items()}
         known = {field.name: field for field in dataclasses.fields(cls)}
         unknown = sorted(set(values) - set(known))
         if unknown:
@@ -51,6 +53,10 @@ class Config:
     @classmethod
     def from_json(cls, text: str) -> Self:
         return cls.from_dict(json.loads(text))
+
+
+# Settings that version 0.1 wrote under another name, by config: old name to today's.
+RENAMED_0_1: dict[str, dict[str, str]] = {"MetricConfig": {"rival_records": "candidate_records"}}
 
 
 def _wanted(field: dataclasses.Field[Any], value: Any) -> str | None:
@@ -110,8 +116,8 @@ class MetricConfig(Config):
     max_tokens: int = setting(5_000, "words of a value that token metrics look at", 8)
     max_elements: int = setting(30, "elements of a set that are compared with each other: cost is quadratic", 1)
     element_match: float = setting(0.85, "similarity at which two set elements are each other's counterpart", 0, 1)
-    rival_records: int = setting(
-        200, "rivals are searched through words that at most this many records have: cost stays linear", 1
+    candidate_records: int = setting(
+        200, "competing candidates are searched through words that at most this many records have: cost stays linear", 1
     )
     workers: int = setting(1, "threads for the C++ scorers; the web server wants the other core", 1)
     differences: bool = setting(True, "metrics that say how unlike values are; without them, how much they count for")
@@ -138,7 +144,7 @@ class RuleConfig(Config):
 
 @dataclasses.dataclass(frozen=True)
 class RiskConfig(Config):
-    """The risk model: its starting point, its bounds, its fit, its scoring and its rivals."""
+    """The risk model: its starting point, its bounds, its fit, its scoring and the baselines it is compared with."""
 
     confidence: float = setting(0.9, "worst outcomes of combined probability 1 - confidence are set aside", 0.5, 0.999)
     prior_weight: float = setting(0.1, "a rule's weight before any evidence: ten rules weigh as much as a matcher", 0)

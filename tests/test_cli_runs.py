@@ -189,7 +189,7 @@ def test_rules_and_explain(call, made):
     assert "-> non-match" in call("rules", made).stdout
     pair = json.loads(call("explain", made, "a0:b2", "--json").stdout)
     assert len(pair["history"]) == 4
-    assert sum(part["mu_share"] for part in pair["parts"]) == pytest.approx(pair["mu"])
+    assert sum(one["mu_share"] for one in pair["contributions"]) == pytest.approx(pair["mu"])
     assert "the matcher" in call("explain", made, "a0:b2").stdout
     assert call("explain", made, "a99:b0").exit_code == 2
     assert call("explain", made, "a0:b2", "--iteration", 99).exit_code == 2

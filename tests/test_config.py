@@ -27,6 +27,10 @@ def test_nested_settings_round_trip() -> None:
     assert isinstance(again.methods, tuple)
 
 
+def test_settings_of_version_0_1_are_read_under_their_names_of_today() -> None:
+    assert RunConfig.from_dict({"metric": {"rival_records": 7}}).metric.candidate_records == 7
+
+
 @pytest.mark.parametrize(
     ("kind", "values", "named"),
     [

@@ -96,9 +96,9 @@ def explain(
     found = explain_detail(folder, detail, method, shown)
     if as_json:
         history = records(pair_history(folder, pair, method))
-        parts = [dataclasses.asdict(part) for part in found.parts]
+        contributions = [dataclasses.asdict(one) for one in found.contributions]
         known = {"run": folder.path.name, **dataclasses.asdict(detail), **detail.scores}
-        print_json(_plain({**known, "parts": parts, "history": history}))
+        print_json(_plain({**known, "contributions": contributions, "history": history}))
     else:
         _print_pair(detail, found)
 
@@ -155,15 +155,15 @@ def _print_pair(detail: PairDetail, found: Explanation) -> None:
     truth = "" if detail.truth is None else f", in truth {'match' if detail.truth == 1 else 'non-match'}"
     figures = f"probability {found.probability:.3f}, mu {found.mu:.3f}, sigma {found.sigma:.3f}"
     say(Text(f"{label}{truth}; risk {found.risk:.3f}; {figures}", style="bold"))
-    parts = Grid("voice", "says", "weight", "share of mu", "share of variance", "risk falls by", box=None)
-    heard = [part for part in found.parts if part.weight >= LEAST_WEIGHT]
-    for part in heard:
-        voice = _cell("the matcher" if part.rule is None else part.rule, 200)
-        shares = (part.mean, part.weight, part.mu_share, part.variance_share, part.drop)
-        parts.add_row(voice, *(number(share) for share in shares))
-    console().print(parts)
-    if len(heard) < len(found.parts):
-        say(f"{len(found.parts) - len(heard):,} more rules fire and have no weight worth showing.")
+    grid = Grid("contribution", "mean", "weight", "share of mu", "share of variance", "risk falls by", box=None)
+    weighty = [one for one in found.contributions if one.weight >= LEAST_WEIGHT]
+    for one in weighty:
+        source = _cell("the matcher" if one.rule is None else one.rule, 200)
+        shares = (one.mean, one.weight, one.mu_share, one.variance_share, one.drop)
+        grid.add_row(source, *(number(share) for share in shares))
+    console().print(grid)
+    if len(weighty) < len(found.contributions):
+        say(f"{len(found.contributions) - len(weighty):,} more rules fire, with a weight that rounds to 0.")
 
 
 def _record(row: dict[str, Any], side: str) -> Text:

@@ -149,8 +149,8 @@ def print_results(results: dict[str, Any]) -> None:
     print_lacked(results["methods"])
     risk = results["risk"]
     if risk and risk["auroc"] is not None:
-        rivals = ", ".join(f"{name} {number(value)}" for name, value in risk["rivals"].items() if value is not None)
-        say(f"finding tradition's {risk['mispredicted']:,} mistakes, AUROC: risk {number(risk['auroc'])}, {rivals}")
+        baselines = ", ".join(f"{name} {number(value)}" for name, value in risk["rivals"].items() if value is not None)
+        say(f"finding tradition's {risk['mispredicted']:,} mistakes, AUROC: risk {number(risk['auroc'])}, {baselines}")
     took = f"{results['seconds']['total']:.1f} s, {results['rules']:,} rules, {results['peak_rss_mb']:,.0f} MB at most"
     say(Text(f"run {results['run']}: {took}", style="bold"))
 

@@ -42,7 +42,7 @@ _ARCHIVES = {
 }
 NAMES = tuple(_ARCHIVES)
 
-Progress = Callable[[int, int | None], None]  # bytes so far, bytes in all if the server says
+OnBytes = Callable[[int, int | None], None]  # bytes so far, bytes in all if the server says
 
 
 @dataclasses.dataclass(frozen=True)
@@ -63,7 +63,7 @@ def download(
     base_url: str | None = None,
     sha256: str | None = None,
     config: DownloadConfig | None = None,
-    progress: Progress | None = None,
+    progress: OnBytes | None = None,
 ) -> Path:
     """Fetch a public data set into the folder `to / name` and return it. Nothing is left behind on failure."""
     name, config = known_name(name), config or DownloadConfig()
@@ -94,7 +94,7 @@ def known_name(name: str) -> str:
     raise DownloadError(f"There is no public data set called {name!r}.{hint} Known: {', '.join(NAMES)}.")
 
 
-def _fetch(url: str, path: Path, config: DownloadConfig, progress: Progress | None) -> str:
+def _fetch(url: str, path: Path, config: DownloadConfig, progress: OnBytes | None) -> str:
     """Write what the server sends to the path and return its SHA-256."""
     if not url.lower().startswith(("http://", "https://")):
         raise DownloadError(f"{url} is not a web address. Give a base URL that begins with https://.")
@@ -110,7 +110,7 @@ def _fetch(url: str, path: Path, config: DownloadConfig, progress: Progress | No
         raise DownloadError(f"The connection to {url} broke off: {error}. Try again.") from error
 
 
-def _copy(response: http.client.HTTPResponse, path: Path, config: DownloadConfig, progress: Progress | None) -> str:
+def _copy(response: http.client.HTTPResponse, path: Path, config: DownloadConfig, progress: OnBytes | None) -> str:
     header = response.headers.get("Content-Length") or ""
     total = int(header) if header.isdigit() else None
     digest, done = hashlib.sha256(), 0

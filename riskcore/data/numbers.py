@@ -1,7 +1,7 @@
 """Reading numbers out of text: years, prices, durations, dates.
 
-One cell alone is ambiguous ("75" is a year or a length), so a column is read as a whole: `Reading.infer`
-looks at what most of its values are, and `Reading.parse` then reads each value in that light.
+One cell alone is ambiguous ("75" is a year or a length), so a column is read as a whole: `NumberFormat.infer`
+looks at what most of its values are, and `NumberFormat.parse` then reads each value in that light.
 Dates become decimal years and durations become seconds, so that gaps mean something.
 """
 
@@ -41,7 +41,7 @@ _CENTURY_TURN = 30  # '29 is 2029, '30 is 1930
 
 
 @dataclasses.dataclass(frozen=True)
-class Reading:
+class NumberFormat:
     """How the bare numbers of one column are to be understood."""
 
     years: bool = False

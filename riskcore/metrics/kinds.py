@@ -110,16 +110,16 @@ _ALL = (
     ),
     Kind(
         "lead",
-        "lead over the closest rival, on the better side",
-        "{a} leads its closest rival by more than {cut} on one side",
-        "{a} leads its closest rival by at most {cut} on both sides",
+        "lead over the next candidate, on the better side",
+        "{a} leads the next candidate by more than {cut} on one side",
+        "{a} leads the next candidate by at most {cut} on both sides",
         low=-1.0,
     ),
     Kind(
         "mutual_lead",
-        "lead over the closest rival, on the worse side",
-        "{a} leads its closest rival by more than {cut} on both sides",
-        "{a} leads its closest rival by at most {cut} on one side",
+        "lead over the next candidate, on the worse side",
+        "{a} leads the next candidate by more than {cut} on both sides",
+        "{a} leads the next candidate by at most {cut} on one side",
         low=-1.0,
     ),
 )
@@ -154,7 +154,7 @@ KINDS_OF: dict[AttributeType, tuple[str, ...]] = {
 }
 
 RECORD_KINDS = ("jaccard", "containment", "cosine", "shared_word", "lacking_word", *_CODE_WORD_KINDS)
-RIVAL_KINDS = ("lead", "mutual_lead")  # another record that resembles one of the two is a rival
+LEAD_KINDS = ("lead", "mutual_lead")  # over other records that resemble one of the two
 
 
 @dataclasses.dataclass(frozen=True)

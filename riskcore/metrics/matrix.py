@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 
 from riskcore.config import MetricConfig
-from riskcore.data.numbers import Reading
+from riskcore.data.numbers import NumberFormat
 from riskcore.data.pairs import Pairs, Table
 from riskcore.data.schema import Attribute, AttributeType
 from riskcore.data.values import compact, fold
@@ -32,7 +32,7 @@ from riskcore.metrics.words import Rarity, WordScorer
 
 WHOLE_RECORD = "record"
 DECIMALS = 4  # so that thresholds do not hang on the last bit
-Progress = Callable[[int, int], None]
+OnProgress = Callable[[int, int], None]
 
 
 class Scorer(Protocol):
@@ -46,7 +46,7 @@ class Statistics:
     """What one attribute's metrics need to know of the data as a whole."""
 
     rarity: Rarity
-    reading: Reading
+    number_format: NumberFormat
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -64,15 +64,15 @@ class MetricSpace:
         attributes: Sequence[Attribute],
         tables: Sequence[Table],
         config: MetricConfig | None = None,
-        rivals: bool = True,
+        leads: bool = True,
     ) -> MetricSpace:
         """Learn the statistics of each attribute from all its values in these tables. No labels are involved.
 
-        Without `rivals` no pair is compared with its rivals: see `comparable_rivals`.
+        Without `leads` no pair is compared with its competing candidates: see `leads_are_comparable`.
         """
         config = config or MetricConfig()
         tables = _distinct(tables)
-        records = RecordSpace([attribute.name for attribute in attributes], tables, config, rivals)
+        records = RecordSpace([attribute.name for attribute in attributes], tables, config, leads)
         return cls(tuple(attributes), tuple(_statistics(one, tables) for one in attributes), records, config)
 
     @property
@@ -86,7 +86,7 @@ class MetricSpace:
         taken = {attribute.name for attribute in self.attributes}
         return next(name for name in (f"{WHOLE_RECORD}{'_' * n}" for n in count()) if name not in taken)
 
-    def transform(self, pairs: Pairs, on_progress: Progress | None = None) -> MetricMatrix:
+    def transform(self, pairs: Pairs, on_progress: OnProgress | None = None) -> MetricMatrix:
         """Score all pairs. `on_progress(done, total)` is told of attributes' pairs as they are done."""
         values = np.full((len(pairs), len(self.metrics)), np.nan, dtype=np.float32)
         total, column = len(pairs) * len(self.attributes), 0
@@ -106,15 +106,15 @@ class MetricSpace:
             yield self.transform(pairs.take(slice(start, start + self.config.chunk_pairs)))
 
 
-def comparable_rivals(parts: Sequence[Pairs]) -> bool:
-    """Whether rivals mean the same everywhere. Within one table a thing may have many records, each the others'
-    rival; between two tables few. What a source of one kind teaches about rivals misleads on the other kind."""
+def leads_are_comparable(parts: Sequence[Pairs]) -> bool:
+    """Whether a lead over competing candidates means the same in all parts. Within one table an entity may have many
+    records that compete with each other; between two tables it has few. Rules about leads do not carry over."""
     return len({same_records(pairs.left, pairs.right) for pairs in parts if len(pairs)}) <= 1
 
 
 def _statistics(attribute: Attribute, tables: Sequence[Table]) -> Statistics:
     values = [fold(value) for table in tables for value in table.text(attribute.name) if value is not None]
-    return Statistics(Rarity.learn(values), Reading.infer(values))
+    return Statistics(Rarity.learn(values), NumberFormat.infer(values))
 
 
 def _distinct(tables: Sequence[Table]) -> list[Table]:
@@ -150,7 +150,7 @@ def _scorers(
     """The scorers that together yield all metrics of a type."""
     kinds = KINDS_OF[kind]
     if kind is AttributeType.NUMBER:
-        return [NumberScorer(left, right, statistics.reading)]
+        return [NumberScorer(left, right, statistics.number_format)]
     if kind is AttributeType.CODE:
         return [StringScorer([compact(v) for v in left], [compact(v) for v in right], kinds, config)]
     scorers: list[Scorer] = [

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskcore.data.numbers import Reading
+from riskcore.data.numbers import NumberFormat
 from riskcore.metrics.strings import Scores
 
 _LARGEST_GAP = 1e9  # beyond it float32 says nothing more, and no rule needs to
@@ -15,9 +15,9 @@ _LARGEST_GAP = 1e9  # beyond it float32 says nothing more, and no rule needs to
 class NumberScorer:
     """Compares the numbers that values stand for; a value that is no number gives missing metrics."""
 
-    def __init__(self, left: Sequence[str], right: Sequence[str], reading: Reading) -> None:
-        self._left = np.array([reading.parse(value) for value in left], dtype=float)
-        self._right = np.array([reading.parse(value) for value in right], dtype=float)
+    def __init__(self, left: Sequence[str], right: Sequence[str], number_format: NumberFormat) -> None:
+        self._left = np.array([number_format.parse(value) for value in left], dtype=float)
+        self._right = np.array([number_format.parse(value) for value in right], dtype=float)
 
     def score(self, left: np.ndarray, right: np.ndarray) -> Scores:
         one, other = self._left[left], self._right[right]

@@ -1,10 +1,10 @@
-"""Metrics of whole records: the words of all attributes together, and how a pair stands against its rivals.
+"""Metrics of whole records: the words of all attributes together, and a pair's lead over other candidates.
 
 A value in the wrong column, or a model number that one side keeps in its name and the other in its description, is
-seen here and nowhere else. A rival is another record of the other table that resembles one of the pair's two
-records: where something has one counterpart at most, a pair that is led by a rival is rarely a match.
-Tables are prepared once. Rivals are searched through the rarer words only, so the cost grows with the records and
-not with their square.
+seen here and nowhere else. A competing candidate is another record of the other table that resembles one of the
+pair's two records: where an entity has one counterpart at most, a pair with a closer candidate is rarely a match.
+Tables are prepared once. Candidates are searched through the rarer words only, so the cost grows with the number
+of records, not with its square.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from numba import njit
 from riskcore.config import MetricConfig
 from riskcore.data.pairs import Pairs, Table
 from riskcore.data.values import fold, is_numeric_word, words
-from riskcore.metrics.kinds import RECORD_KINDS, RIVAL_KINDS
+from riskcore.metrics.kinds import LEAD_KINDS, RECORD_KINDS
 from riskcore.metrics.sets import CodeScorer
 from riskcore.metrics.strings import Scores
 from riskcore.metrics.words import COMPARED, Rarity, compare_words, weighted_rows
 
-_CANDIDATES = 3  # the pair's own two records may be among the closest of a self-join; the third is a rival
+_CANDIDATES = 3  # the pair's own two records may be among the closest of a self-join; the third competes
 _ONE_POOL = 0.5  # share of records in common from which two tables are drawn from one pool
 _AT_ONCE = 50_000  # records split into words at a time
 
@@ -59,9 +59,9 @@ class RecordSpace:
     """Whole-record metrics of a workload's tables."""
 
     def __init__(
-        self, attributes: Sequence[str], tables: Sequence[Table], config: MetricConfig, rivals: bool = True
+        self, attributes: Sequence[str], tables: Sequence[Table], config: MetricConfig, leads: bool = True
     ) -> None:
-        self.kinds = (*RECORD_KINDS, *(RIVAL_KINDS if rivals else ()))
+        self.kinds = (*RECORD_KINDS, *(LEAD_KINDS if leads else ()))
         self._attributes, self._config = tuple(attributes), config
         texts = {table: _texts(table, self._attributes) for table in tables}
         self.rarity = Rarity.learn(text for found in texts.values() for text in found)
@@ -82,7 +82,7 @@ class RecordSpace:
         table = compare_words(*left.rows, *right.rows, self._rare, self._numeric, one, other)
         scores: Scores = dict(zip(COMPARED, table.T, strict=True))
         scores |= self._codes_of(pairs.left, pairs.right).score(one, other)
-        if RIVAL_KINDS[0] in self.kinds:
+        if LEAD_KINDS[0] in self.kinds:
             forth = self._lead(pairs.left, pairs.right, one, other)
             leads = np.column_stack([forth, self._lead(pairs.right, pairs.left, other, one)])
             leads[np.isnan(table[:, 0])] = np.nan
@@ -90,20 +90,20 @@ class RecordSpace:
         return np.column_stack([scores[kind] for kind in self.kinds])[inverse]
 
     def _lead(self, here: Table, there: Table, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        """How much closer the other record is to the one than the closest rival in the other's table."""
+        """How much closer the other record is to the one than the closest other candidate in the other's table."""
         left, right = self._records(here), self._records(there)
-        rare = np.diff(right.postings[0]) <= self._config.rival_records
+        rare = np.diff(right.postings[0]) <= self._config.candidate_records
         own = _similarity(*left.rows, *right.rows, rare, one, other)
         score, record = self._closest_of(here, there)
-        is_rival = (record[one] >= 0) & (record[one] != other[:, None])
-        is_rival &= record[one] != self._twins_of(here, there)[one][:, None]
-        return own - np.where(is_rival, score[one], 0.0).max(axis=1)
+        competes = (record[one] >= 0) & (record[one] != other[:, None])
+        competes &= record[one] != self._twins_of(here, there)[one][:, None]
+        return own - np.where(competes, score[one], 0.0).max(axis=1)
 
     def _closest_of(self, left: Table, right: Table) -> tuple[np.ndarray, np.ndarray]:
         """For each record of the left table the closest of the right one: similarities, and which (-1: none)."""
         if (left, right) not in self._closest:
             one, other = self._records(left), self._records(right)
-            found = _closest(*one.rows, *other.postings, len(other.texts), self._config.rival_records, _CANDIDATES)
+            found = _closest(*one.rows, *other.postings, len(other.texts), self._config.candidate_records, _CANDIDATES)
             self._closest[left, right] = found
         return self._closest[left, right]
 

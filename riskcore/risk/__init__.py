@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from riskcore.risk.baselines import Ranking
-from riskcore.risk.counterfactual import NearestChange, nearest_change
+from riskcore.risk.counterfactual import Counterfactual, smallest_changes
 from riskcore.risk.explain import Explanation, Explanations, explain_pair, explain_pairs
 from riskcore.risk.model import RiskModel, RiskModelError, RiskScores, prior_model
 from riskcore.risk.ranking_quality import Comparison, auroc, compare, errors_found, precision_at
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Comparison",
+    "Counterfactual",
     "Explanation",
     "Explanations",
     "FitResult",
-    "NearestChange",
     "Ranking",
     "RiskModel",
     "RiskModelError",
@@ -33,9 +33,9 @@ __all__ = [
     "explain_pair",
     "explain_pairs",
     "fit_risk_model",
-    "nearest_change",
     "precision_at",
     "prior_model",
+    "smallest_changes",
     "top",
 ]
 

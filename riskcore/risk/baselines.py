@@ -1,7 +1,7 @@
 """Other ways to say which labels are likely wrong, through one interface: a `Ranking`, higher is riskier.
 
 To add one, write a function that returns a `Ranking` with a score per pair and the labels it used;
-`comparison.compare` and the screens then treat it like all the others.
+`ranking_quality.compare` and the screens then treat it like all the others.
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def standardised(train: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.
 
 def _distance(points: np.ndarray, queries: np.ndarray, neighbours: int) -> np.ndarray:
     """Mean distance to the nearest points."""
-    from sklearn.neighbors import NearestNeighbors  # slow to import, and only this rival needs it
+    from sklearn.neighbors import NearestNeighbors  # slow to import, and only this baseline needs it
 
     nearest = NearestNeighbors(n_neighbors=min(neighbours, len(points))).fit(points)
     return np.asarray(nearest.kneighbors(queries)[0]).mean(axis=1) if len(queries) else np.empty(0)

@@ -1,4 +1,5 @@
-"""The nearest change that would bring a pair's risk under a level: rules muted, a surer matcher, or the other label."""
+"""Counterfactuals: the smallest changes that bring a pair's risk under a level (rules muted, another output of the
+matcher), and the risk of the other label."""
 
 from __future__ import annotations
 
@@ -18,7 +19,7 @@ _GRID = 2001  # matcher outputs tried on the label's side of 0.5, before the nea
 
 
 @dataclasses.dataclass(frozen=True)
-class NearestChange:
+class Counterfactual:
     """What it would take. `None` where no change of that kind suffices."""
 
     level: float
@@ -31,14 +32,14 @@ class NearestChange:
     other_label_risk: float  # the risk of the opposite label
 
 
-def nearest_change(
+def smallest_changes(
     model: RiskModel,
     probability: float,
     rules: Sequence[str],
     level: float,
     label: int | None = None,
     config: RiskConfig | None = None,
-) -> NearestChange:
+) -> Counterfactual:
     """The smallest changes to one pair, on which `rules` fire, after which its risk is at most `level`."""
     config = config or RiskConfig()
     x = scoring.checked_probabilities(np.array([probability]))
@@ -49,7 +50,7 @@ def nearest_change(
     risk, other = (risk_from_sums(model, total, side).item() for side in (is_match, 1 - is_match))
     muted, mute_risk, fewest = _fewest_mutes(model, rule_terms, total, int(is_match), level, config)
     surer = _nearest_probability(model, float(x[0]), rule_terms.sum(axis=0), int(is_match), level)
-    return NearestChange(
+    return Counterfactual(
         level=level,
         risk=risk,
         mute=None if muted is None else tuple(rules[i] for i in muted),
@@ -65,12 +66,12 @@ def _fewest_mutes(
     model: RiskModel, terms: np.ndarray, total: np.ndarray, label: int, level: float, config: RiskConfig
 ) -> tuple[tuple[int, ...] | None, float | None, bool]:
     """Sets of growing size, all of a size at once; from the first size with too many sets on, greedily."""
-    heard = np.flatnonzero(terms[:, 0] > 0)
-    for size in range(len(heard) + 1):
-        if math.comb(len(heard), size) > config.mute_sets_tried:
-            return _greedy_mutes(model, terms, total, label, level, heard)
-        sets = np.array(list(itertools.combinations(heard, size)), dtype=np.int64).reshape(
-            math.comb(len(heard), size), size
+    used = np.flatnonzero(terms[:, 0] > 0)
+    for size in range(len(used) + 1):
+        if math.comb(len(used), size) > config.mute_sets_tried:
+            return _greedy_mutes(model, terms, total, label, level, used)
+        sets = np.array(list(itertools.combinations(used, size)), dtype=np.int64).reshape(
+            math.comb(len(used), size), size
         )
         risks = risk_from_sums(model, total - terms[sets].sum(axis=1), label)
         best = int(np.argmin(risks))
@@ -80,11 +81,11 @@ def _fewest_mutes(
 
 
 def _greedy_mutes(
-    model: RiskModel, terms: np.ndarray, total: np.ndarray, label: int, level: float, heard: np.ndarray
+    model: RiskModel, terms: np.ndarray, total: np.ndarray, label: int, level: float, used: np.ndarray
 ) -> tuple[tuple[int, ...] | None, float | None, bool]:
     """Mute whatever lowers the risk most, again and again."""
     muted: list[int] = []
-    left = list(heard)
+    left = list(used)
     while left:
         risks = risk_from_sums(model, total - terms[muted].sum(axis=0) - terms[left], label)
         best = int(np.argmin(risks))

@@ -1,5 +1,5 @@
 """Why a pair has the risk it has: what each fired rule and the matcher add to its mean and variance, how far
-the risk would fall without them, and the nearest change that would bring it under a level.
+the risk would fall without them.
 
 Shares are parts of a sum, so they add up to what is shown; `rounded` keeps that true after rounding.
 """
@@ -21,33 +21,33 @@ MATCHER = -1  # the matcher's place among the columns of the rules
 
 
 @dataclasses.dataclass(frozen=True)
-class Part:
-    """One voice in a pair's risk: a fired rule, or the matcher."""
+class Contribution:
+    """What one fired rule, or the matcher, adds to a pair's risk."""
 
     rule: str | None  # None is the matcher
     weight: float
     mean: float
     deviation: float
-    mu_share: float  # the shares of a pair's parts sum to its mu ...
+    mu_share: float  # a pair's shares sum to its mu ...
     variance_share: float  # ... and to its sigma squared
-    risk_without: float  # NaN where nobody else would speak
-    drop: float  # how far the risk falls without this part; negative where it rises
+    risk_without: float  # NaN where nothing else has a weight
+    drop: float  # how far the risk falls without it; negative where it rises
 
 
 @dataclasses.dataclass(frozen=True)
 class Explanation:
-    """One pair: its numbers and its parts, those that raise the risk most first."""
+    """One pair: its figures and its contributions, those that raise the risk most first."""
 
     probability: float
     label: int
     mu: float
     sigma: float
     risk: float
-    parts: tuple[Part, ...]
+    contributions: tuple[Contribution, ...]
 
     @property
     def variance(self) -> float:
-        return math.fsum(part.variance_share for part in self.parts)
+        return math.fsum(one.variance_share for one in self.contributions)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -75,10 +75,10 @@ class Explanations:
     def of(self, pair: int) -> Explanation:
         """The explanation of one of the pairs asked about."""
         low, high = np.searchsorted(self.pair, [pair, pair + 1])
-        parts = [self._part(entry, float(self.scores.risk[pair])) for entry in range(low, high)]
-        parts.sort(key=lambda part: -math.inf if math.isnan(part.drop) else -part.drop)
-        mu = math.fsum(part.mu_share for part in parts)
-        sigma = math.sqrt(math.fsum(part.variance_share for part in parts))
+        contributions = [self._contribution(entry, float(self.scores.risk[pair])) for entry in range(low, high)]
+        contributions.sort(key=lambda one: -math.inf if math.isnan(one.drop) else -one.drop)
+        mu = math.fsum(one.mu_share for one in contributions)
+        sigma = math.sqrt(math.fsum(one.variance_share for one in contributions))
         of_pair = self.scores
         return Explanation(
             float(of_pair.probability[pair]),
@@ -86,12 +86,12 @@ class Explanations:
             mu,
             sigma,
             float(of_pair.risk[pair]),
-            tuple(parts),
+            tuple(contributions),
         )
 
-    def _part(self, entry: int, risk: float) -> Part:
+    def _contribution(self, entry: int, risk: float) -> Contribution:
         column, without = int(self.column[entry]), float(self.risk_without[entry])
-        return Part(
+        return Contribution(
             rule=None if column == MATCHER else self.model.rules[column],
             weight=float(self.weight[entry]),
             mean=float(self.mean[entry]),
@@ -161,7 +161,7 @@ def risk_from_sums(model: RiskModel, sums: np.ndarray, label: np.ndarray | int) 
 
 
 def _risk_without(model: RiskModel, terms: np.ndarray, total: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """The risk if one part were not heard; NaN where it is the only one with a weight."""
+    """The risk without one contribution; NaN where it is the only one with a weight."""
     rest = total - terms
     alone = rest[:, 0] <= 1e-12 * total[:, 0]
     rest[alone] = total[alone]

@@ -46,7 +46,7 @@ def fit_risk_model(
     config: RiskConfig | None = None,
     seed: int = 0,
 ) -> FitResult:
-    """Fit weights and deviations on validation pairs; where they cannot teach, keep the priors and say why."""
+    """Fit weights and deviations on validation pairs. If there is nothing to learn from, keep priors and say why."""
     config = config or RiskConfig()
     probability = scoring.checked_probabilities(probabilities)
     matrix = scoring.checked_firing(fired, len(probability), len(prior_model.rules)).astype(np.float64)
@@ -160,8 +160,8 @@ class _Fit:
         self.mean = torch.from_numpy(prior.mean.copy())
         self.floored = self.mean.clamp_min(prior.mean_floor)
         self.pinned = torch.from_numpy(prior.pinned.copy())
-        heard = np.bincount(fired.indices, minlength=fired.shape[1]) > 0
-        self.weight_free = torch.from_numpy(heard & np.isnan(prior.decided))
+        fires = np.bincount(fired.indices, minlength=fired.shape[1]) > 0
+        self.weight_free = torch.from_numpy(fires & np.isnan(prior.decided))
         self.weight = _parameter(prior.effective_weight)
         self.rsd = _parameter(prior.rsd)
         self.matcher_rsd = _parameter(prior.matcher_rsd)
@@ -204,7 +204,7 @@ class _Fit:
         return torch.nn.functional.softplus(-self.scale * gap).mean()
 
     def _weights(self) -> torch.Tensor:
-        """Decided and unheard rules take part with a constant weight."""
+        """Rules that a person decided about, and rules that never fire, keep a constant weight."""
         return torch.where(self.weight_free, self.weight, self.weight.detach())
 
     def _penalty(self) -> torch.Tensor:

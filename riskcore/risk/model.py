@@ -18,6 +18,7 @@ from scipy import sparse
 from riskcore.config import RiskConfig
 from riskcore.risk import scoring
 from riskcore.risk.scoring import RiskModelError, RiskScores
+from riskcore.rules.rule import todays_text
 
 A_BOUNDS = (1e-3, 100.0)  # above zero, so that every pair has some weight even where no rule fires
 C_BOUNDS = (1e-2, 100.0)
@@ -103,7 +104,7 @@ class RiskModel:
     ) -> RiskModel:
         """The same model after a person's decisions; `released` rules go back to what was learned.
 
-        Muted rules are not heard. Pinned rules are heard above all others and are sure of themselves.
+        Muted rules have no weight. Pinned rules have a weight above all others and the smallest deviation.
         Scoring again with the result is the what-if; a later fit leaves decided rules alone.
         """
         weights = dict(weights or {})
@@ -248,7 +249,7 @@ def _from_dict(saved: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"format {saved['format']} is not {FORMAT}, the one this version reads")
     rules, matcher = saved["rules"], saved["matcher"]
     return {
-        "rules": tuple(rule["rule"] for rule in rules),
+        "rules": tuple(todays_text(rule["rule"]) for rule in rules),
         **{name: np.array([rule[name] for rule in rules]) for name in ("mean", "support", "rsd", "weight")},
         "decided": np.array([np.nan if rule["decided"] is None else rule["decided"] for rule in rules]),
         "pinned": np.array([rule["state"] == "pinned" for rule in rules], dtype=bool),

@@ -54,8 +54,8 @@ class RuleSet:
         return cls(tuple(Rule.from_json(row) for row in rows), support, matches)
 
 
-def ledger(rules: Sequence[Rule], fired: sparse.sparray, labels: np.ndarray) -> RuleSet:
-    """The record of given rules where they fired, be it among source, validation or target pairs."""
+def measure_rules(rules: Sequence[Rule], fired: sparse.sparray, labels: np.ndarray) -> RuleSet:
+    """Given rules with their support and matches among pairs of any part: source, validation or target."""
     support = np.asarray(fired.sum(axis=0), dtype=np.int64)
     matches = np.asarray(fired.T.astype(np.int64) @ np.asarray(labels, dtype=np.int64))
     return RuleSet(tuple(rules), support, matches)

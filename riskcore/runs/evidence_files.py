@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from scipy import sparse
 
 from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW
-from riskcore.rules.rule_set import ledger
+from riskcore.rules.rule_set import measure_rules
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import write_parquet, write_text
 
@@ -43,7 +43,7 @@ def write_evidence(folder: RunFolder, evidence: Evidence) -> None:
     arrays = [pa.array(matrix.values[:, place], pa.float32()) for place in range(len(keys))]
     write_parquet(folder.metrics_file, pa.table(arrays, names=keys))
     write_parquet(folder.fired_file, fired_table(evidence.target.fired), FIRED_ROWS_PER_GROUP)
-    on_validation = ledger(evidence.rules.rules, evidence.validation.fired, evidence.validation.labels)
+    on_validation = measure_rules(evidence.rules.rules, evidence.validation.fired, evidence.validation.labels)
     write_text(folder.validation_rules_file, on_validation.to_json())
     write_text(folder.rules_file, evidence.rules.to_json())
 

@@ -8,7 +8,7 @@ from riskcore.config import RunConfig
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.workload import Workload
 from riskcore.matchers.base import Examples
-from riskcore.metrics.matrix import MetricSpace, comparable_rivals
+from riskcore.metrics.matrix import MetricSpace, leads_are_comparable
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
 from riskcore.rules.generation import generate
@@ -24,7 +24,7 @@ def gather(
     if unseen is not None:
         parts["unseen"] = unseen.without_labels() if isinstance(unseen, LabelledPairs) else unseen
     tables = [table for pairs in parts.values() for table in (pairs.left, pairs.right)]
-    space = MetricSpace.fit(workload.attributes, tables, config.metric, comparable_rivals(list(parts.values())))
+    space = MetricSpace.fit(workload.attributes, tables, config.metric, leads_are_comparable(list(parts.values())))
     metrics = _all_metrics(space, parts, listeners)
     rules = generate(metrics["source"], workload.source.labels, config.rule, _teller("rules", listeners))
     known = {name: Part(Examples(pairs, metrics[name].values), metrics[name], rules) for name, pairs in parts.items()}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcore.data.numbers import Reading, is_number
+from riskcore.data.numbers import NumberFormat, is_number
 from riskcore.data.values import codes, compact, content_words, elements, fold, initials, person, words
 
 
@@ -58,7 +58,7 @@ def test_initials_leave_small_words_out() -> None:
     assert words("a-b c_d") == ["a", "b", "c", "d"]
 
 
-YEARS, LENGTHS, PLAIN = Reading(years=True), Reading(durations=True), Reading()
+YEARS, LENGTHS, PLAIN = NumberFormat(years=True), NumberFormat(durations=True), NumberFormat()
 
 
 @pytest.mark.parametrize(
@@ -79,7 +79,7 @@ YEARS, LENGTHS, PLAIN = Reading(years=True), Reading(durations=True), Reading()
         (LENGTHS, "219", 219.0),
     ],
 )
-def test_numbers(reading: Reading, text: str, expected: float) -> None:
+def test_numbers(reading: NumberFormat, text: str, expected: float) -> None:
     assert reading.parse(fold(text)) == pytest.approx(expected)
 
 
@@ -95,10 +95,10 @@ def test_not_numbers(text: str) -> None:
 
 
 def test_readings_follow_the_column() -> None:
-    assert Reading.infer(["1999", "2001", "75", "'83"]) == YEARS
-    assert Reading.infer(["3:01", "181000", "240", "2m 3sec"]) == LENGTHS
-    assert Reading.infer(["9.99", "120", "$ 4"]) == PLAIN
-    assert Reading.infer([]) == PLAIN
+    assert NumberFormat.infer(["1999", "2001", "75", "'83"]) == YEARS
+    assert NumberFormat.infer(["3:01", "181000", "240", "2m 3sec"]) == LENGTHS
+    assert NumberFormat.infer(["9.99", "120", "$ 4"]) == PLAIN
+    assert NumberFormat.infer([]) == PLAIN
 
 
 @given(st.text(max_size=50))

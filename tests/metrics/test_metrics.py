@@ -12,7 +12,7 @@ from benchmarks.scalar_metrics import pair_metrics
 from riskcore.config import MetricConfig
 from riskcore.data.pairs import Pairs, Table
 from riskcore.data.schema import Attribute, AttributeType
-from riskcore.metrics.kinds import KINDS, KINDS_OF, RECORD_KINDS, RIVAL_KINDS
+from riskcore.metrics.kinds import KINDS, KINDS_OF, LEAD_KINDS, RECORD_KINDS
 from riskcore.metrics.matrix import MetricSpace
 from riskcore.metrics.values import MetricMatrix
 
@@ -59,8 +59,8 @@ def test_equals_the_plain_statement(kind: AttributeType, rows: list[tuple[str | 
     left, right = [list(side) for side in zip(*rows, strict=True)]
     space, matrix = space_and_matrix(kind, left, right)
     plain = [pair_metrics(space, {"x": one}, {"x": other}) for one, other in rows]
-    without_rivals = matrix.values[:, : -len(RIVAL_KINDS)]
-    np.testing.assert_allclose(without_rivals, np.array(plain, dtype=np.float64), atol=6e-5, rtol=1e-6)
+    without_leads = matrix.values[:, : -len(LEAD_KINDS)]
+    np.testing.assert_allclose(without_leads, np.array(plain, dtype=np.float64), atol=6e-5, rtol=1e-6)
 
 
 @settings(max_examples=100, deadline=None)
@@ -82,7 +82,7 @@ def test_bounds_and_symmetry(kind: AttributeType, rows: list[tuple[str | None, s
 def test_a_value_is_identical_to_itself(kind: AttributeType, values: list[str | None]) -> None:
     _, matrix = space_and_matrix(kind, values, values)
     for index, metric in enumerate(matrix.metrics):
-        if metric.kind in ("shared_word", *RIVAL_KINDS):
+        if metric.kind in ("shared_word", *LEAD_KINDS):
             continue  # how rare the words are, and which other records there are: not a question of likeness alone
         column = matrix.values[:, index]
         expected = 0.0 if KINDS[metric.kind].difference else 1.0
@@ -98,7 +98,7 @@ def test_missing_on_either_side_is_missing(kind: AttributeType) -> None:
 @pytest.mark.parametrize("kind", list(AttributeType))
 def test_no_pairs(kind: AttributeType) -> None:
     _, matrix = space_and_matrix(kind, [], [])
-    assert matrix.values.shape == (0, len(KINDS_OF[kind]) + len(RECORD_KINDS) + len(RIVAL_KINDS))
+    assert matrix.values.shape == (0, len(KINDS_OF[kind]) + len(RECORD_KINDS) + len(LEAD_KINDS))
 
 
 def test_chunking_changes_nothing() -> None:

@@ -1,4 +1,4 @@
-"""Metrics of whole records: rivals against brute force, and when they may be compared."""
+"""Metrics of whole records: leads against brute force, and when they may be compared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riskcore.config import MetricConfig
 from riskcore.data.pairs import Pairs, Table
 from riskcore.data.schema import Attribute, AttributeType
 from riskcore.data.values import fold, words
-from riskcore.metrics.matrix import MetricSpace, comparable_rivals
+from riskcore.metrics.matrix import MetricSpace, leads_are_comparable
 from riskcore.metrics.whole_record import same_records
 
 ATTRIBUTES = [Attribute("name", AttributeType.NAME), Attribute("note", AttributeType.TEXT)]
@@ -88,7 +88,7 @@ def test_leads_equal_brute_force_within_one_table(records: list[tuple[str, str]]
     np.testing.assert_allclose(leads(space, pairs), brute_force(space, pairs), atol=6e-5)
 
 
-def test_a_closer_rival_takes_the_lead() -> None:
+def test_a_closer_candidate_takes_the_lead() -> None:
     left = table("tableA", [("sony dcr sr45", "camera"), ("sony case", "black")])
     right = table("tableB", [("sony sr45 dcr", "camera"), ("sony dcr sr46", "camera")])
     pairs = all_pairs(left, right)
@@ -97,35 +97,35 @@ def test_a_closer_rival_takes_the_lead() -> None:
     assert found[1].min() < 0  # the other model
 
 
-def test_words_in_many_records_do_not_count_towards_rivals() -> None:
+def test_words_in_many_records_do_not_count_towards_candidates() -> None:
     left = table("tableA", [("sony", f"w{n}") for n in range(5)])
     right = table("tableB", [*(("sony", f"w{n} x{n}") for n in range(5)), ("sony", "")])
     pairs = all_pairs(left, right)
-    space = MetricSpace.fit(ATTRIBUTES, [left, right], MetricConfig(rival_records=4))
+    space = MetricSpace.fit(ATTRIBUTES, [left, right], MetricConfig(candidate_records=4))
     found = leads(space, pairs)[:, 0].reshape(5, 6)
     assert (found.diagonal() > 0.5).all()
     assert found[0, 1] == pytest.approx(-found[0, 0], abs=1e-4)  # "sony" makes them no closer
 
 
-def test_rivals_are_compared_only_where_they_mean_the_same() -> None:
+def test_leads_are_compared_only_where_they_mean_the_same() -> None:
     one, other = table("tableA", [("a", "b"), ("c", "d")]), table("tableB", [("a", "e"), ("c", "f")])
     copy = table("copy", [("a", "b"), ("c", "d")])
     join, self_join = all_pairs(one, other), all_pairs(one, copy)
-    assert comparable_rivals([join, join])
-    assert comparable_rivals([self_join, all_pairs(one, one)])
-    assert not comparable_rivals([join, self_join])
-    assert comparable_rivals([join, self_join.take(slice(0, 0))])
-    space = MetricSpace.fit(ATTRIBUTES, [one, other], rivals=False)
+    assert leads_are_comparable([join, join])
+    assert leads_are_comparable([self_join, all_pairs(one, one)])
+    assert not leads_are_comparable([join, self_join])
+    assert leads_are_comparable([join, self_join.take(slice(0, 0))])
+    space = MetricSpace.fit(ATTRIBUTES, [one, other], leads=False)
     assert not any(metric.kind == "lead" for metric in space.transform(join).metrics)
 
 
-def test_a_record_is_not_its_own_rival_on_the_other_side_of_a_file_of_pairs() -> None:
+def test_a_record_is_not_its_own_candidate_on_the_other_side_of_a_file_of_pairs() -> None:
     a, b, c = ("sony dcr", "sr45"), ("sony dcr", "sr45 camera"), ("canon case", "black")
     pool = table("pool", [a, b, c])
     one, other = table("left", [a, b]), table("right", [b, c])
     as_pool = Pairs(pool, pool, np.array([0, 1]), np.array([1, 2]), np.array(["a:b", "b:c"], dtype=object))
     as_file = Pairs(one, other, np.array([0, 1]), np.array([0, 1]), np.array(["a:b", "b:c"], dtype=object))
-    assert comparable_rivals([as_pool, as_file])
+    assert leads_are_comparable([as_pool, as_file])
     assert leads(MetricSpace.fit(ATTRIBUTES, [one, other]), as_file)[0].min() > 0
     assert leads(MetricSpace.fit(ATTRIBUTES, [pool, pool]), as_pool)[0].min() > 0
 

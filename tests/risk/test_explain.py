@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from riskcore.config import RiskConfig
-from riskcore.risk import explain_pair, explain_pairs, nearest_change, prior_model
+from riskcore.risk import explain_pair, explain_pairs, prior_model, smallest_changes
 from riskcore.risk.explain import MATCHER, rounded
 from tests.risk.synthetic import random_model, random_pairs
 
@@ -25,10 +25,10 @@ def test_shares_sum_to_mean_and_variance():
     assert np.allclose(np.bincount(many.pair, many.variance_share), scores.sigma**2, rtol=0, atol=1e-14)
     for i in range(80):
         one = many.of(i)
-        assert one.mu == math.fsum(part.mu_share for part in one.parts)
+        assert one.mu == math.fsum(part.mu_share for part in one.contributions)
         assert one.sigma == math.sqrt(one.variance)
         assert one.risk == scores.risk[i]
-        assert len(one.parts) == fired[[i]].nnz + 1
+        assert len(one.contributions) == fired[[i]].nnz + 1
 
 
 def test_drop_is_what_muting_the_rule_does():
@@ -43,10 +43,10 @@ def test_drop_is_what_muting_the_rule_does():
 
 def test_without_the_matcher_the_rules_speak_alone_and_without_rules_nobody_does():
     model = prior_model(["yes", "no"], np.array([1.0, 0.0]), np.array([9, 9]))
-    (voice,) = explain_pair(model, 0.8, []).parts
+    (voice,) = explain_pair(model, 0.8, []).contributions
     assert voice.rule is None
     assert math.isnan(voice.risk_without)
-    parts = {part.rule: part for part in explain_pair(model, 0.8, ["no"]).parts}
+    parts = {part.rule: part for part in explain_pair(model, 0.8, ["no"]).contributions}
     # Called a match, with only "no" (mean 0, deviation 0.05) left: nearly certainly wrong.
     assert parts[None].risk_without > 0.9
     assert parts["no"].drop > 0
@@ -75,7 +75,7 @@ def test_rounded_shares_still_sum_to_the_rounded_total(shares, decimals):
 @given(st.integers(0, 1000), st.integers(0, 7), st.floats(0.05, 0.95), st.floats(0, 1))
 def test_the_fewest_rules_to_mute_are_those_a_search_of_all_subsets_finds(seed, rules, level, x):
     model = random_model(rules, seed)
-    change = nearest_change(model, x, model.rules, level)
+    change = smallest_changes(model, x, model.rules, level)
 
     def risk(muted):
         return explain_pair(model.with_rules(muted=muted), x, model.rules).risk
@@ -100,7 +100,7 @@ def test_with_many_rules_the_search_turns_greedy_and_says_so():
     count = 40
     names = [f"no {i}" for i in range(count)]
     model = prior_model(names, np.zeros(count), np.full(count, 9))
-    change = nearest_change(model, 0.9, names, 0.8, config=RiskConfig(mute_sets_tried=100))
+    change = smallest_changes(model, 0.9, names, 0.8, config=RiskConfig(mute_sets_tried=100))
     assert change.mute is not None
     assert not change.fewest
     assert explain_pair(model.with_rules(muted=change.mute), 0.9, names).risk <= 0.8
@@ -113,7 +113,7 @@ def test_with_many_rules_the_search_turns_greedy_and_says_so():
 def test_the_nearest_output_of_the_matcher_does_it_and_nothing_nearer_does(seed, level, x):
     model = random_model(5, seed)
     label = int(x >= 0.5)
-    change = nearest_change(model, x, model.rules, level)
+    change = smallest_changes(model, x, model.rules, level)
     if change.probability is None:
         assert change.probability_risk is None
         return
@@ -128,7 +128,7 @@ def test_the_nearest_output_of_the_matcher_does_it_and_nothing_nearer_does(seed,
 
 def test_already_low_enough_needs_nothing():
     model = random_model(3)
-    change = nearest_change(model, 0.9, [], 1.0)
+    change = smallest_changes(model, 0.9, [], 1.0)
     assert change.mute == ()
     assert change.probability == 0.9
     assert change.other_label_risk == pytest.approx(explain_pair(model, 0.9, [], 0).risk)

@@ -16,7 +16,7 @@ from riskcore.metrics.values import MetricMatrix
 from riskcore.rules.firing import fire
 from riskcore.rules.generation import extract, generate, merge, prune
 from riskcore.rules.rule import MATCH, NON_MATCH, Condition, Rule
-from riskcore.rules.rule_set import RuleSet, ledger
+from riskcore.rules.rule_set import RuleSet, measure_rules
 
 BOUNDED = [kind for kind, known in KINDS.items() if not known.flag]
 
@@ -117,7 +117,7 @@ def test_large_neighbouring_values_cut_like_the_stump() -> None:
 def test_support_and_matches_are_those_of_the_fired_pairs() -> None:
     matrix, y = noisy(5, 400, 6)
     found = extract(matrix, y, RuleConfig())
-    again = ledger(found.rules, fire(found.rules, matrix), y)
+    again = measure_rules(found.rules, fire(found.rules, matrix), y)
     np.testing.assert_array_equal(found.support, again.support)
     np.testing.assert_array_equal(found.matches, again.matches)
     np.testing.assert_allclose(found.match_rate, found.matches / found.support)
@@ -193,7 +193,7 @@ def test_all_missing_and_no_pairs_give_no_rules() -> None:
 def test_a_rule_that_never_fires_has_no_rate() -> None:
     matrix, y = noisy(8, 50, 3)
     never = Rule((Condition("x0", BOUNDED[0], ">", 99.0),), NON_MATCH)
-    kept = ledger([never], fire([never], matrix), y)
+    kept = measure_rules([never], fire([never], matrix), y)
     assert kept.support.tolist() == [0]
     assert np.isnan(kept.match_rate).all()
 

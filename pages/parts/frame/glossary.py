@@ -34,11 +34,11 @@ WORDS = {
     "budget": "Errors found when reviewing pairs in the order of a ranking. The steeper, the less work.",
 }
 
-_RIVAL = "A rival is another record that resembles one of the two. Below 0, a rival is closer."
+_LEAD = "How much closer the two records are than the next candidate. Below 0, another record is closer."
 _RARITY = "Words in few records are rare: 1 is a word never seen, common words are near 0."
 HINTS = {  # metrics whose names do not explain themselves
-    "lead": _RIVAL,
-    "mutual_lead": _RIVAL,
+    "lead": _LEAD,
+    "mutual_lead": _LEAD,
     "rare_word": _RARITY,
     "shared_word": _RARITY,
     "lacking_word": _RARITY,

@@ -19,7 +19,7 @@ from pages.parts.pairs.record_table import has_long_values, records_table
 from pages.parts.rules.rule_view import Voice, voices_html
 from pages.parts.runs.run_files import history_of, model_of, risk_labels, rules_of, summary_of
 from pages.parts.runs.run_picker import View
-from riskcore.risk import Explanation, explain_pair, nearest_change
+from riskcore.risk import Explanation, explain_pair, smallest_changes
 from riskcore.risk.explain import rounded
 from riskcore.runs import PairDetail
 
@@ -60,9 +60,9 @@ def voices_of(view: View, detail: PairDetail, explanation: Explanation) -> list[
     """The parts of an explanation, loudest first, with what is known of each rule."""
     rules = rules_of(view.folder)
     by_text = {rule.text: place for place, rule in enumerate(rules.rules)}
-    total = sum(part.weight for part in explanation.parts) or 1.0
+    total = sum(part.weight for part in explanation.contributions) or 1.0
     voices = []
-    for part in explanation.parts:
+    for part in explanation.contributions:
         place = None if part.rule is None else by_text.get(part.rule)
         rule = None if place is None else rules.rules[place]
         matcher_says = "match" if detail.scores["probability"] >= 0.5 else "non-match"
@@ -188,7 +188,7 @@ def _show_numbers(view: View, detail: PairDetail, explanation: Explanation) -> N
 
 def part_table(explanation: Explanation) -> pd.DataFrame:
     """Every part of the explanation; shares rounded so that they still add up."""
-    shares = rounded([part.mu_share for part in explanation.parts], 3)
+    shares = rounded([part.mu_share for part in explanation.contributions], 3)
     return pd.DataFrame(
         {
             "voice": part.rule or "the matcher",
@@ -199,7 +199,7 @@ def part_table(explanation: Explanation) -> pd.DataFrame:
             "share of σ²": round(part.variance_share, 5),
             "risk without it": round(part.risk_without, 3),
         }
-        for part, share in zip(explanation.parts, shares, strict=True)
+        for part, share in zip(explanation.contributions, shares, strict=True)
     )
 
 
@@ -208,7 +208,7 @@ def nearest_words(view: View, detail: PairDetail) -> str:
     model = model_of(view.folder, view.method, view.iteration)
     level = min(0.5, float(detail.scores["risk"]) / 2)
     rules = [model.rules[number] for number in detail.fired]
-    change = nearest_change(model, detail.scores["probability"], rules, level, int(detail.scores["label"]))
+    change = smallest_changes(model, detail.scores["probability"], rules, level, int(detail.scores["label"]))
     lines = [f"To bring the risk from {change.risk:.2f} to {level:.2f}:"]
     if change.mute is None:
         lines.append("· no set of muted rules would do.")
