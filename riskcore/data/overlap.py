@@ -1,11 +1,11 @@
-"""Pairs that source and target have in common: their source labels would tell what the target's are asked for."""
+"""Pairs that source and target have in common: the source's labels would give away those of the target."""
 
 from __future__ import annotations
 
 import numpy as np
 import pandas as pd
 
-from riskcore.data.pairs import Pairs
+from riskcore.data.pairs import Pairs, Table
 from riskcore.data.parsed import joined, record_codes
 
 
@@ -20,3 +20,14 @@ def is_among(pairs: Pairs, others: Pairs) -> np.ndarray:
         same=True,
     )
     return np.isin(keys[: len(pairs)], keys[len(pairs) :])
+
+
+def told_apart(whole: Table, shared: Table) -> np.ndarray:
+    """For each record, whether its shared values belong to no other record of its table.
+
+    `whole` has all attributes and `shared` those that source and target have in common, row by row. Records that
+    differ only in what was dropped look the same, and nobody can say which of them another data set means.
+    """
+    looks, records = record_codes(shared.values), record_codes(whole.values)
+    distinct = np.unique(np.column_stack([looks, records]), axis=0)[:, 0]
+    return np.bincount(distinct, minlength=int(looks.max(initial=0)) + 1)[looks] == 1

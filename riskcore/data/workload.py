@@ -3,7 +3,7 @@ target's pairs without (Dt).
 
 The target's labels, where there are any, live in `TargetTruth` and never in a `Workload`: code that is handed
 one cannot see them, and shuffling them changes nothing in it, its fingerprint included. (A ratio split is where they
-are looked at, as benchmarks do: each part gets its share of either class.)
+are used, as in benchmarks: each part gets its share of either class.)
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from riskcore.data.dataset import DataSet
 from riskcore.data.fingerprint import Fingerprint
 from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
 from riskcore.data.mapping import restricted, shared_attributes
-from riskcore.data.overlap import is_among
+from riskcore.data.overlap import is_among, told_apart
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.problems import shown
 from riskcore.data.schema import Attribute, infer_types
@@ -73,19 +73,20 @@ def build_workload(
 
     Without a target the three parts are the data set's own, or with a `split` such as '2:2:6' all its pairs
     pooled, shuffled and stratified. With a target, Ds is all of the source, Dv and Dt are the target's valid and
-    test, and a `split` is the target's; pairs of the source that the target has too, seen where they have the same
-    attributes, are left out, since their labels would tell the target's. `attribute_map` gives source names their
-    target names; `types` overrides the types inferred from the source.
+    test, and a `split` is the target's. Pairs of the source that the target has too are left out, since their labels
+    would give away the target's: the same two records by the values of the shared attributes, where these are most
+    of one data set's attributes and tell a record apart from the others of its table. `attribute_map` gives source
+    names their target names; `types` overrides the types inferred from the source.
     """
     names, notices = shared_attributes(source, target, attribute_map or {})
-    whole_records = not notices  # where attributes are dropped, different records can look the same
     ours = restricted(source, {name: name for name in names})
     theirs = ours if target is None else restricted(target, {theirs: name for name, theirs in names.items()})
     first, valid, test = _thirds(theirs, split, seed)
     unseen = _labelled(first, "unseen", notices) if target is not None else None
     train = _labelled(first if target is None else _pooled(ours), "training", notices)
-    if target is not None and whole_records:
-        train = _apart(train, _pooled(theirs), notices)
+    if target is not None and _share_most(len(names), source, target):
+        pool = _pooled(theirs)
+        train = _apart(train, _identified(source, train), pool.take(_identified(target, pool)), notices)
     valid = _labelled(valid, "validation", notices)
     _require(train, valid, test, validation_size)
     train = train.take(fraction_sample(train.labels, train_fraction, seed))
@@ -99,7 +100,7 @@ def build_workload(
 def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs, LabelledPairs, LabelledPairs]:
     """The data set's train, valid and test: its own, or all pairs pooled and split by the ratio.
 
-    Pairs without a label cannot teach or judge anything: all of them are to be adapted to.
+    Nothing can be learned from a pair without a label, so all of these go to the last part, the target.
     """
     pool = _pooled(data)
     if split is not None:
@@ -131,9 +132,21 @@ def _labelled(pairs: LabelledPairs, part: str, notices: list[str]) -> LabelledPa
     return pairs.take(known)
 
 
-def _apart(train: LabelledPairs, target: Pairs, notices: list[str]) -> LabelledPairs:
+def _share_most(shared: int, source: DataSet, target: DataSet) -> bool:
+    """Whether the shared attributes are most of what one of the two data sets knows of a record. With fewer, such as
+    a year alone, equal values do not mean equal records."""
+    return any(2 * shared > len({*data.left.attributes, *data.right.attributes}) for data in (source, target))
+
+
+def _identified(data: DataSet, pairs: Pairs) -> np.ndarray:
+    """Which pairs of a data set have two records that the shared attributes tell apart from all others."""
+    left, right = told_apart(data.left, pairs.left), told_apart(data.right, pairs.right)
+    return left[pairs.left_rows] & right[pairs.right_rows]
+
+
+def _apart(train: LabelledPairs, identified: np.ndarray, target: Pairs, notices: list[str]) -> LabelledPairs:
     """The training pairs that are not also pairs of the target."""
-    shared = is_among(train, target)
+    shared = is_among(train, target) & identified
     if len(train) and shared.all():
         raise ConfigError(
             "Every labelled pair of the source is also a pair of the target. "

@@ -208,6 +208,34 @@ def test_source_pairs_that_the_target_has_too_are_left_out(tmp_path, source, swa
     assert workload.notices == ("3 training pairs are also pairs of the target and are left out.",)
 
 
+def with_extra(rows, values):
+    """The table with one more column, which the other data set does not have."""
+    return [[*rows[0], "shelf"], *([*row, value] for row, value in zip(rows[1:], values, strict=True))]
+
+
+def test_shared_pairs_are_left_out_although_an_attribute_is_dropped(tmp_path, source):
+    spare, numbers = ["x", "another", "2000"], "0123"
+    tables = [[table[0], spare, *table[7:10]] for table in (TABLE_A, TABLE_B)]
+    files = {"train": [PAIR_HEADER, ["x", "x", "0"]], "valid": pairs_of(6, 1), "test": pairs_of(7, 2)}
+    files |= {name: with_extra(table, numbers) for name, table in zip(("tableA", "tableB"), tables, strict=True)}
+    workload, _ = build_workload(source, open_data(write_folder(tmp_path / "t", files)))
+    assert workload.source.ids.tolist() == [f"a{n}:b{n}" for n in range(12) if n not in (6, 7, 8)]
+    assert workload.notices == (
+        "The target's attribute 'shelf' has no counterpart and is not used.",
+        "3 training pairs are also pairs of the target and are left out.",
+    )
+
+
+def test_records_that_differ_only_in_a_dropped_attribute_are_not_taken_for_shared(tmp_path, source):
+    """Both tables hold every record twice, on two shelves: which of them the source means cannot be known."""
+    files = {"train": [PAIR_HEADER, ["a0", "b0", "0"]], "valid": pairs_of(6, 1), "test": pairs_of(7, 2)}
+    for name, table in (("tableA", TABLE_A), ("tableB", TABLE_B)):
+        twice = [table[0], *table[1:], *([f"again {row[0]}", *row[1:]] for row in table[1:])]
+        files[name] = with_extra(twice, [str(n) for n in range(len(twice) - 1)])
+    workload, _ = build_workload(source, open_data(write_folder(tmp_path / "t", files)))
+    assert len(workload.source) == 12
+
+
 def test_a_ratio_split_adapts_to_every_unlabelled_pair(tmp_path):
     rows = [["left_a", "right_a", "label"], *([f"x{n}", f"y{n}", str(n % 2) if n < 20 else ""] for n in range(50))]
     write_file(tmp_path / "pairs.csv", rows)
