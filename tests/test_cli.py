@@ -45,6 +45,24 @@ def test_check_as_json_is_one_document(run, tmp_path):
     }
 
 
+def test_profile_shows_the_figures_alone(run, tmp_path):
+    folder = write_folder(tmp_path / "set")
+    result = run("data", "profile", folder)
+    assert result.exit_code == 0
+    assert "tableA 12, tableB 12" in result.stdout
+    assert "can be used" not in result.stdout
+    document = json.loads(run("data", "profile", folder, "--json").stdout)
+    checked = json.loads(run("data", "check", folder, "--json").stdout)
+    assert document == {"path": str(folder), **checked["data"]}
+
+
+def test_profile_refuses_data_that_cannot_be_used(run, tmp_path):
+    result = run("data", "profile", write_folder(tmp_path / "set", {"train": None}))
+    assert result.exit_code == 2
+    assert "The folder has no train" in result.stderr
+    assert result.stdout == ""
+
+
 def test_warnings_do_not_fail_the_check(run, tmp_path):
     folder = write_folder(tmp_path / "set", {"valid": [PAIR_HEADER, ["a6", "b6", "1"], ["a6", "b6", "1"]]})
     result = run("data", "check", folder)

@@ -56,6 +56,43 @@ def test_run_prints_one_document(call, tmp_path, runs):
     assert "left" in result.stderr
 
 
+def test_settings_by_group_and_field(call, tmp_path, runs):
+    (tmp_path / "settings.json").write_text(json.dumps({"tune": {"epochs": 9, "smoothing": 0.2}}))
+    settings = ["risk.confidence=0.95", "rule.min_support=7", "metric.differences=false", "matcher.dropout=none"]
+    settings += ["data.missing_words=null, ?", "tune.epochs=8", "tune.epochs=5", "adapt.iterations=4"]
+    given = [part for one in settings for part in ("--set", one)]
+    files = ("--source", small_data(tmp_path / "data"), "--config", tmp_path / "settings.json")
+    result = call("run", *files, *given, "--iterations", 2, "--methods", "tradition", "--json")
+    assert result.exit_code == 0, result.stderr
+    config = RunStore(runs).get(json.loads(result.stdout)["run"]).config
+    assert (config.risk.confidence, config.rule.min_support, config.metric.differences) == (0.95, 7, False)
+    assert (config.matcher.dropout, config.data.missing_words) == (None, ("null", "?"))
+    assert (config.tune.epochs, config.tune.smoothing) == (5, 0.2)  # the last --set, and beside it the file
+    assert config.adapt.iterations == 2  # an option of its own wins
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ("confidence=0.9", "'confidence=0.9' is not GROUP.FIELD=VALUE"),
+        ("risk.confidence", "is not GROUP.FIELD=VALUE"),
+        ("riks.confidence=0.9", "no group of settings called 'riks'. Did you mean risk?"),
+        ("seed.x=1", "no group of settings called 'seed'. Known: data, metric"),
+        ("risk.confidnce=0.9", "The group risk has no setting called 'confidnce'. Did you mean confidence?"),
+        ("rule.depth=two", "--set rule.depth must be a whole number, not 'two'"),
+        ("rule.depth=none", "--set rule.depth must be a whole number, not 'none'"),
+        ("tune.rate=fast", "--set tune.rate must be a number, or none, not 'fast'"),
+        ("matcher.wide=maybe", "--set matcher.wide must be true or false, not 'maybe'"),
+        ("risk.confidence=2", "RiskConfig.confidence is 2.0; it must lie between 0.5 and 0.999"),
+    ],
+)
+def test_settings_that_cannot_be(call, tmp_path, runs, entry, says):
+    result = call("run", "--source", small_data(tmp_path / "data"), "--set", entry)
+    assert result.exit_code == 2
+    assert says in result.stderr
+    assert not runs.exists()
+
+
 def test_run_as_text(call, tmp_path):
     result = call("run", "--source", small_data(tmp_path / "data"), "--methods", "tradition,risk", "--name", "mine")
     assert result.exit_code == 0

@@ -1,4 +1,4 @@
-"""`data check` and `data download`."""
+"""`data check`, `data profile` and `data download`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 _COLOURS = {"error": "bold red", "warning": "yellow"}
 
-app = typer.Typer(help="Check and fetch data sets.", no_args_is_help=True)
+app = typer.Typer(help="Check, profile and download data sets.", no_args_is_help=True)
 
 
 @app.command("check")
@@ -42,6 +42,22 @@ def check(
         _print_check(path, figures, problems)
     if data is None:
         raise typer.Exit(FOUND_ERRORS)
+
+
+@app.command("profile")
+def show_profile(
+    path: Annotated[Path, typer.Argument(help="A folder with tableA.csv, or a csv or parquet file of pairs.")],
+    as_json: AsJson = False,
+) -> None:
+    """Show the figures of a data set: records, attributes with their types, splits with their match rates."""
+    from riskcore.data import open_data
+    from riskcore.data.profile import profile
+
+    figures = profile(open_data(path))
+    if as_json:
+        print_json({"path": str(path), **figures.to_dict()})
+    else:
+        _print_figures(figures)
 
 
 @app.command("download")
@@ -95,9 +111,9 @@ def _print_check(path: Path, figures: DataProfile | None, problems: list[Problem
         _print_figures(figures)
     for problem in problems:
         say(Text(f"{problem.severity} ", style=_COLOURS[problem.severity]) + Text(f"[{problem.kind}] {problem}"))
-    verdict = "can be used" if figures is not None else "cannot be used"
+    usable = "can be used" if figures is not None else "cannot be used"
     counts = ", ".join(counted(_count(problems, severity), severity) for severity in _COLOURS)
-    say(Text(f"{visible(str(path))} {verdict}: {counts}.", style="bold"))
+    say(Text(f"{visible(str(path))} {usable}: {counts}.", style="bold"))
 
 
 def _print_figures(figures: DataProfile) -> None:

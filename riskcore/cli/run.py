@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -12,6 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from riskcore.cli.console import RUNS, AsJson, Runs, console, number, percent, print_json, say
+from riskcore.cli.settings import with_settings
 from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -40,14 +42,22 @@ def run(
     epochs: Annotated[int | None, typer.Option(help="Passes over the labelled pairs.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Rounds of adaptive training.")] = None,
     seed: Annotated[int | None, typer.Option(help="Every random choice follows from it.")] = None,
-    config: Annotated[Path | None, typer.Option(help="A JSON file of settings; options above win.")] = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--set", metavar="GROUP.FIELD=VALUE", help="Any other setting, such as risk.confidence=0.95; repeatable."
+        ),
+    ] = None,
+    config: Annotated[
+        Path | None, typer.Option(help="A JSON file of settings; --set and the options above win over it.")
+    ] = None,
     name: Annotated[str | None, typer.Option(help="What to call the run.")] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Leave the work to a process of its own.")] = False,
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
     """Train, adapt and compare; blocks until done. Ctrl-C cancels, and `runs resume` goes on from there."""
-    settings: dict[str, Any] = {
+    options: dict[str, Any] = {
         "source": None if source is None else str(source),
         "target": None if target is None else str(target),
         "attribute_map": tuple(attribute_map) if attribute_map else None,
@@ -58,22 +68,24 @@ def run(
         "methods": None if methods is None else tuple(part.strip() for part in methods.split(",") if part.strip()),
         "seed": seed,
     }
-    parts: dict[str, dict[str, Any]] = {
+    grouped: dict[str, dict[str, Any]] = {
         "matcher": {"kind": matcher, "wide": wide},
         "tune": {"epochs": epochs},
         "adapt": {"iterations": iterations},
     }
-    wanted = _configured(config, settings, parts)
+    wanted = _configured(config, settings or (), options, grouped)
     _start(wanted, name, runs, detach, as_json)
 
 
-def _configured(file: Path | None, settings: dict[str, Any], parts: dict[str, dict[str, Any]]) -> RunConfig:
-    """The settings file, if any, with the options that were given on top."""
-    base = settings_of(file)
-    for part, fields in parts.items():
+def _configured(
+    file: Path | None, settings: Sequence[str], options: dict[str, Any], grouped: dict[str, dict[str, Any]]
+) -> RunConfig:
+    """The settings file, if any, with `--set` on top, and on top of both the options that were given."""
+    base = with_settings(settings_of(file), settings)
+    for group, fields in grouped.items():
         given = {field: value for field, value in fields.items() if value is not None}
-        settings[part] = dataclasses.replace(getattr(base, part), **given)
-    found = dataclasses.replace(base, **{field: value for field, value in settings.items() if value is not None})
+        options[group] = dataclasses.replace(getattr(base, group), **given)
+    found = dataclasses.replace(base, **{field: value for field, value in options.items() if value is not None})
     if not found.source:
         raise ConfigError("A run needs --source: the data it learns from.")
     from riskcore.registry import MATCHERS
