@@ -1,4 +1,4 @@
-"""Time of paged reads over a synthetic run: a page, filters by rule, text and verdict, one pair, the rule ledger.
+"""Time of paged reads over a synthetic run: a page, filters by rule, text and verdict, one pair, the rule table.
 
 python benchmarks/queries.py [--pairs 1000000] [--rules 300] [--fired 10] [--seed 0] [--json]
 """
@@ -22,13 +22,13 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.arguments import JsonOption, report
 from benchmarks.risk import firing
 from riskcore.data.pairs import Pairs, Table
-from riskcore.evaluation.truth_scorer import Judge
+from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.metrics.kinds import Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
 from riskcore.rules.rule import Condition, Rule
 from riskcore.rules.rule_set import RuleSet
-from riskcore.runs import PairQuery, RunFolder, pair_detail, pair_history, query_pairs, rule_ledger
+from riskcore.runs import PairQuery, RunFolder, pair_detail, pair_history, query_pairs, rule_table
 from riskcore.runs.evidence_files import write_evidence, write_pairs, write_truth
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.files import write_json
@@ -66,7 +66,7 @@ def main(
             "all filters": lambda: query_pairs(folder, PairQuery(label=1, rule=7, flipped=True, risk_min=0.3)),
             "pair": lambda: pair_detail(folder, f"{pairs // 2}:{pairs // 2}"),
             "history": lambda: pair_history(folder, f"{pairs // 2}:{pairs // 2}"),
-            "ledger": lambda: rule_ledger(folder),
+            "rule table": lambda: rule_table(folder),
         }
         found |= {f"seconds, {name}": timed(question) for name, question in questions.items()}
     report(found, as_json)
@@ -95,7 +95,7 @@ def synthetic_run(folder: RunFolder, pairs: int, rules: int, fired: float, chanc
     model = prior_model([rule.key for rule in found.rules], found.match_rate, found.support)
     metrics = MetricMatrix(chance.random((pairs, 20)).astype(np.float32), _metrics())
     write_evidence(folder, _Evidence(metrics, matrix, found))
-    writer, probability = ScoreWriter(folder, target.ids, Judge(truth)), chance.random(pairs)
+    writer, probability = ScoreWriter(folder, target.ids, TruthScorer(truth)), chance.random(pairs)
     for iteration in range(2):
         scores = model.score(np.clip(probability + 0.1 * iteration, 0, 1), matrix)
         writer.write(IterationScores("risk", iteration, scores, model, {"seconds": 0.0}))

@@ -46,7 +46,7 @@ SUMMARY_COLUMNS = (
     "labels_used",  # by the risk model of the iteration: source, and validation where the fit learned from it
     "seconds",
 )
-LEDGER_COLUMNS = (
+RULE_COLUMNS = (
     "rule",
     "text",
     "outcome",

@@ -67,16 +67,16 @@ def rules(
     as_json: AsJson = False,
 ) -> None:
     """Every rule with its record on source and target, and its weight in the risk model."""
-    from riskcore.runs import rule_ledger
+    from riskcore.runs import rule_table
 
     folder = folder_of(run, runs)
-    ledger = rule_ledger(folder, method, folder.iteration(method, iteration))
+    rules = rule_table(folder, method, folder.iteration(method, iteration))
     if out is not None:
-        _export(ledger, out, f"Rules of {folder.path.name}", as_json)
+        _export(rules, out, f"Rules of {folder.path.name}", as_json)
     elif as_json:
-        print_json({"run": folder.path.name, "rules": records(ledger)})
+        print_json({"run": folder.path.name, "rules": records(rules)})
     else:
-        _print_rules(ledger.sort_values("weight", ascending=False))
+        _print_rules(rules.sort_values("weight", ascending=False))
 
 
 def explain(
@@ -110,9 +110,9 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    from riskcore.storage.jsonable import plain
+    from riskcore.storage.jsonable import jsonable
 
-    return plain(value)
+    return jsonable(value)
 
 
 def _export(frame: pd.DataFrame, out: Path, title: str, as_json: bool) -> None:
@@ -137,9 +137,9 @@ def _print_pairs(rows: pd.DataFrame) -> None:
         say("* the label was changed by adaptive training")
 
 
-def _print_rules(ledger: pd.DataFrame) -> None:
+def _print_rules(rules: pd.DataFrame) -> None:
     grid = Grid("rule", "weight", "source", "purity", "target", "purity", "conflicts", box=None)
-    for row in ledger.to_dict("records"):
+    for row in rules.to_dict("records"):
         source = (f"{row['source_support']:,}", number(row["source_purity"]))
         target = (f"{row['target_fired']:,}", number(row["target_purity"]), f"{row['conflicts']:,}")
         grid.add_row(_cell(row["text"], 200), number(row["weight"]), *source, *target)

@@ -13,7 +13,7 @@ from riskcore.risk import auroc
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Judge:
+class TruthScorer:
     """Holds the target's labels (-1 where unknown) and compares predicted labels with them."""
 
     truth: np.ndarray

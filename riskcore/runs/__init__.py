@@ -13,7 +13,7 @@ from riskcore.runs.readers.pair_detail import (
     pair_history,
 )
 from riskcore.runs.readers.queries import PairPage, PairQuery, all_pairs, query_pairs
-from riskcore.runs.readers.rule_table import rule_ledger, summary
+from riskcore.runs.readers.rule_table import rule_table, summary
 from riskcore.runs.store.run_record import (
     Event,
     RunError,
@@ -49,7 +49,7 @@ __all__ = [
     "pair_history",
     "query_pairs",
     "resume",
-    "rule_ledger",
+    "rule_table",
     "start",
     "summary",
 ]

@@ -147,16 +147,16 @@ class RunFolder:
             iteration = self.kept(method)
         return there[-1] if iteration is None else iteration
 
-    def kept(self, method: str, told: Mapping[str, Any] | None = None) -> int | None:
+    def kept(self, method: str, results: Mapping[str, Any] | None = None) -> int | None:
         """The iteration that gave the method's answer; None while there is none. Every reader asks here.
 
-        `told` is what the method said of itself, for whoever asks before results.json is there.
+        `results` is the method's row of the results, for the worker that has not written results.json yet.
         """
-        best = (self.told(method) if told is None else told).get("best_iteration")
+        best = (self.method_results(method) if results is None else results).get("best_iteration")
         return int(best) if best in self.iterations(method) else None
 
-    def told(self, method: str) -> dict[str, Any]:
-        """What the method said of itself in the results (`labels_used`, `lacked`, ...); empty while there are none."""
+    def method_results(self, method: str) -> dict[str, Any]:
+        """The method's row of the results (`f1`, `labels_used`, `lacked`, ...); empty while there are none."""
         return ((self.results() or {}).get("methods") or {}).get(method) or {}
 
     def methods(self) -> list[str]:

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 
-def plain(value: Any) -> Any:
+def jsonable(value: Any) -> Any:
     """The value with nothing in it that JSON does not know."""
     if isinstance(value, Mapping):
-        return {str(key): plain(one) for key, one in value.items()}
+        return {str(key): jsonable(one) for key, one in value.items()}
     if isinstance(value, list | tuple | set | np.ndarray):
-        return [plain(one) for one in value]
+        return [jsonable(one) for one in value]
     if isinstance(value, np.generic):
-        return plain(value.item())
+        return jsonable(value.item())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, str | int | bool) else str(value)

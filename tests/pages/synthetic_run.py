@@ -20,7 +20,7 @@ from riskcore.rules.firing import fire
 from riskcore.rules.rule import Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
-from riskcore.runs.readers.initial_rankings import first_look
+from riskcore.runs.readers.initial_rankings import initial_rankings
 from riskcore.runs.readers.method_comparison import compare_methods
 from riskcore.storage.files import write_json, write_parquet, write_text
 
@@ -76,7 +76,7 @@ def write_run(
     write_json(folder.summary_file, rows)
     _write_results(folder, record.id, ids, labels, rows, truth, chance, more_methods)
     told = folder.results()["methods"]
-    write_json(folder.comparison_file, compare_methods(folder, told, first_look(folder, None), fired))
+    write_json(folder.comparison_file, compare_methods(folder, told, initial_rankings(folder, None), fired))
     store.claim(record.id)
     if state is not RunState.RUNNING:
         store.finish(

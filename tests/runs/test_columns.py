@@ -3,7 +3,7 @@
 import pyarrow.parquet as pq
 
 from riskcore import columns
-from riskcore.runs import PairQuery, pair_history, query_pairs, rule_ledger, summary
+from riskcore.runs import PairQuery, pair_history, query_pairs, rule_table, summary
 
 
 def test_files(finished):
@@ -23,6 +23,6 @@ def test_frames(finished):
     pairs = columns.pair_columns(["title", "year"])[2:]
     assert list(page) == [*columns.SCORE_COLUMNS, *pairs, columns.TRUTH, columns.WRONG, columns.VERDICT]
     assert list(pair_history(finished, "a0:b2")) == list(columns.HISTORY_COLUMNS)
-    assert list(rule_ledger(finished)) == list(columns.LEDGER_COLUMNS)
+    assert list(rule_table(finished)) == list(columns.RULE_COLUMNS)
     assert list(summary(finished)) == list(columns.SUMMARY_COLUMNS)
     assert set(columns.SORT_COLUMNS) <= set(columns.SCORE_COLUMNS)

@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 from riskcore import cli
 from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
 from riskcore.data import find_sample
-from riskcore.evaluation.truth_scorer import Judge
+from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.risk import prior_model
-from riskcore.runs import PairQuery, RunFolder, pair_detail, query_pairs, rule_ledger, summary
+from riskcore.runs import PairQuery, RunFolder, pair_detail, query_pairs, rule_table, summary
 from riskcore.runs.readers.method_comparison import comparison
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.execute import execute
@@ -58,7 +58,7 @@ def test_without_validation_labels_every_reader_gets_iteration_0(unlabelled):
         assert comparison(unlabelled)["changes"][method]["flipped"] == 0
     pair = str(last["pair_id"][0])
     assert pair_detail(unlabelled, pair).scores == pair_detail(unlabelled, pair, iteration=0).scores
-    pd.testing.assert_frame_equal(rule_ledger(unlabelled), rule_ledger(unlabelled, iteration=0))
+    pd.testing.assert_frame_equal(rule_table(unlabelled), rule_table(unlabelled, iteration=0))
 
 
 def test_rankings_and_iterations_name_the_labels_they_used(unlabelled):
@@ -96,7 +96,7 @@ def test_an_answer_that_is_the_matchers_own_has_changed_nothing(tmp_path):
     """A risk+ run that fell back was shown as its last round, which is not what it answered."""
     values = np.random.default_rng(0).random((30, len(METRICS)))
     model = prior_model([rule.key for rule in RULES], np.array([0.95, 0.02, 0.1]), np.array([40, 50, 20]))
-    writer = ScoreWriter(RunFolder(tmp_path), np.arange(30).astype(str), Judge(np.full(30, -1)))
+    writer = ScoreWriter(RunFolder(tmp_path), np.arange(30).astype(str), TruthScorer(np.full(30, -1)))
     for iteration, p in enumerate((np.full(30, 0.9), np.full(30, 0.2), np.full(30, 0.4))):
         scores = model.score(p, fired_by_hand(values))
         writer.write(IterationScores("risk+", iteration, scores, model, {}, fallback=iteration == 2))

@@ -9,7 +9,7 @@ import pytest
 from riskcore.evaluation import compare_labels, responsibilities
 from riskcore.runs import RunFolder
 from riskcore.runs.evidence_files import read_fired
-from riskcore.runs.readers.initial_rankings import first_look
+from riskcore.runs.readers.initial_rankings import initial_rankings
 from riskcore.runs.readers.method_comparison import compare_methods, comparison
 from riskcore.runs.worker.execute import execute
 from tests.runs.conftest import small_config, small_data
@@ -110,6 +110,6 @@ def test_a_run_without_risk_has_no_review_queue(store, data):
     run = store.create(small_config(data, methods=("tradition", "forest")))
     execute(store, run.id, engine=fake_engine)
     folder = RunFolder(run.folder)
-    assert first_look(folder, None) is None
+    assert initial_rankings(folder, None) is None
     assert comparison(folder)["budgets"] == []
     assert comparison(folder)["changes"]["forest"]["responsible"] is None

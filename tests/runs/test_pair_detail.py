@@ -14,7 +14,7 @@ from riskcore.runs import (
     explain_with,
     pair_detail,
     pair_history,
-    rule_ledger,
+    rule_table,
     summary,
 )
 from tests.runs.fake_engine import RULES, fake_evidence, fired_by_hand
@@ -62,19 +62,19 @@ def test_an_unknown_pair_is_named(finished):
         pair_detail(finished, "a99:b99")
 
 
-def test_the_ledger_counts_what_rules_met(finished):
-    ledger = rule_ledger(finished, iteration=1)
+def test_the_rule_table_counts_what_rules_met(finished):
+    table = rule_table(finished, iteration=1)
     fired = fired_by_hand(pq.read_table(finished.metrics_file).to_pandas().to_numpy()).toarray()
     label = pq.read_table(finished.scores_file("risk", 1)).column("label").to_numpy()
     truth = pq.read_table(finished.truth_file).column("label").to_numpy()
-    assert ledger["text"].tolist() == [rule.text for rule in RULES]
-    assert ledger["target_fired"].tolist() == fired.sum(axis=0).tolist()
+    assert table["text"].tolist() == [rule.text for rule in RULES]
+    assert table["target_fired"].tolist() == fired.sum(axis=0).tolist()
     for number, rule in enumerate(RULES):
         outcome = int(rule.outcome == "match")
-        assert ledger["conflicts"][number] == (label[fired[:, number]] != outcome).sum()
-        assert ledger["target_purity"][number] == pytest.approx((truth[fired[:, number]] == outcome).mean())
-    assert ledger["source_purity"].tolist() == [0.95, 0.98, 0.9]
-    assert ledger["weight"].tolist() == [0.1] * 3
+        assert table["conflicts"][number] == (label[fired[:, number]] != outcome).sum()
+        assert table["target_purity"][number] == pytest.approx((truth[fired[:, number]] == outcome).mean())
+    assert table["source_purity"].tolist() == [0.95, 0.98, 0.9]
+    assert table["weight"].tolist() == [0.1] * 3
 
 
 def test_the_summary_has_a_row_per_iteration(finished):
@@ -104,7 +104,7 @@ def test_a_folder_that_is_not_there_or_not_far_enough(tmp_path, waiting):
         folder.run()
 
 
-def test_the_ledger_knows_the_record_on_validation_pairs(finished):
+def test_the_rule_table_knows_the_record_on_validation_pairs(finished):
     from riskcore.config import RunConfig
     from riskcore.data import build_workload, open_data
 
@@ -117,8 +117,8 @@ def test_the_ledger_knows_the_record_on_validation_pairs(finished):
     target = open_data(config.target) if config.target else None
     workload, _ = build_workload(open_data(config.source), target, seed=config.seed, **options)
     part = fake_evidence(workload, config.seed).validation
-    ledger = rule_ledger(finished)
+    table = rule_table(finished)
     for number, rule in enumerate(RULES):
         met = part.labels[rule.fires(part.metrics.values, part.metrics.metrics)]
-        assert ledger["validation_fired"][number] == len(met)
-        assert ledger["validation_purity"][number] == pytest.approx((met == (rule.outcome == "match")).mean())
+        assert table["validation_fired"][number] == len(met)
+        assert table["validation_purity"][number] == pytest.approx((met == (rule.outcome == "match")).mean())

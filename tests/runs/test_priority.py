@@ -10,8 +10,8 @@ PROJECT = Path(__file__).resolve().parents[2]
 CODE = """
 import os, sys
 from pathlib import Path
-from riskcore.runs.worker.priority import step_back
-step_back(Path(sys.argv[1]))
+from riskcore.runs.worker.priority import lower_priority
+lower_priority(Path(sys.argv[1]))
 print(os.nice(0))
 """
 

@@ -116,7 +116,7 @@ def as_parquet(frame: pd.DataFrame) -> bytes:
 
 def _labels(view: View) -> str:
     """The labels behind the method's answer, once it has one."""
-    used = view.folder.told(view.method).get("labels_used")
+    used = view.folder.method_results(view.method).get("labels_used")
     return "" if used is None else f"{', '.join(used) or 'none'} by {view.method}; "
 
 

@@ -57,7 +57,7 @@ def draw(record: RunRecord) -> None:
         places = st.tabs(methods) if len(methods) > 1 else [st.container()]
         for place, method in zip(places, methods, strict=True):
             with place:
-                for sentence in folder.told(method).get("lacked") or ():
+                for sentence in folder.method_results(method).get("lacked") or ():
                     st.info(sentence, icon=":material/info:")
                 draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method))
     elif any(epoch.get("validation_f1") is not None for epoch in epochs):

@@ -18,7 +18,7 @@ from riskcore.runs import (
     pair_detail,
     pair_history,
     query_pairs,
-    rule_ledger,
+    rule_table,
     summary,
 )
 
@@ -53,7 +53,7 @@ def ledger_of(folder: RunFolder, method: str, iteration: int) -> pd.DataFrame:
 
 @st.cache_data(max_entries=12, show_spinner="Counting what each rule fires on …")
 def _ledger(path: str, method: str, iteration: int, written: tuple[int, ...]) -> pd.DataFrame:
-    return rule_ledger(RunFolder(path), method, iteration)
+    return rule_table(RunFolder(path), method, iteration)
 
 
 def summary_of(folder: RunFolder, method: str) -> pd.DataFrame:

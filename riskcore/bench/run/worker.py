@@ -26,11 +26,11 @@ from riskcore.bench.run.stamps import code_stamp, data_stamp, hardware, versions
 from riskcore.config import METHODS, RunConfig
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.errors import RiskcoreError
-from riskcore.evaluation.truth_scorer import Judge
+from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.runs.worker.execute import load_data
 from riskcore.runs.worker.results import peak_rss_mb
 from riskcore.storage.files import read_json, write_json, write_text
-from riskcore.storage.jsonable import plain
+from riskcore.storage.jsonable import jsonable
 from riskcore.storage.lock import FolderLock
 from riskcore.training.listeners import Listener, Record
 
@@ -87,7 +87,7 @@ def _work_out(cell: Cell, out: Path, folder: Path, resumed: bool, tell: Tell) ->
     unseen = None if truth.unseen is None else truth.unseen.without_labels()
 
     def write(results: list[dict[str, Any]]) -> None:
-        write_document(cell, out, {**_facts(workload, truth, notes), "resumed": resumed}, plain(results))
+        write_document(cell, out, {**_facts(workload, truth, notes), "resumed": resumed}, jsonable(results))
 
     found = run_experiment(workload, cell.config, [notes], checkpoints=folder, unseen=unseen)
     write([notes.result(one, None) for one in found.values()])
@@ -124,8 +124,8 @@ class _Notes(Listener):
     """Hears what the engine does: tells how far it is, keeps seconds and each iteration's scores."""
 
     def __init__(self, cell: Cell, truth: TargetTruth, file: Path, tell: Tell) -> None:
-        self.judge = Judge(truth.labels)
-        self.unseen = None if truth.unseen is None else Judge(truth.unseen.labels)
+        self.scorer = TruthScorer(truth.labels)
+        self.unseen = None if truth.unseen is None else TruthScorer(truth.unseen.labels)
         self.ablation: str | None = None
         self.rules = 0
         self.file, self.tell = file, tell
@@ -165,9 +165,9 @@ class _Notes(Listener):
     def on_iteration_end(self, scores: Any) -> None:
         name, number = self._name(scores.method), scores.iteration
         row = {"iteration": number, "validation_f1": scores.record["validation_f1"]}
-        row |= self.judge.scores(scores.scores.label)
+        row |= self.scorer.scores(scores.scores.label)
         unsure = -np.abs(scores.scores.probability - 0.5)
-        row |= self.judge.ranking(scores.scores.label, risk=scores.scores.risk, confidence=unsure)
+        row |= self.scorer.ranking(scores.scores.label, risk=scores.scores.risk, confidence=unsure)
         self.iterations[name] = [*(one for one in self.iterations.get(name, []) if one["iteration"] < number), row]
         self._save()
         rounds = max(self.config.adapt.rounds_of(scores.method), number, 1)
@@ -184,7 +184,7 @@ class _Notes(Listener):
         return {
             "method": found.method,
             "ablation": ablation,
-            **self.judge.scores((found.probability >= 0.5).astype("int8")),
+            **self.scorer.scores((found.probability >= 0.5).astype("int8")),
             "unseen": unseen,
             "seconds": self.seconds.get(name),
             "labels_used": list(found.labels_used),
@@ -200,7 +200,7 @@ class _Notes(Listener):
         return phase if self.ablation is None else f"{phase} ({self.ablation})"
 
     def _save(self) -> None:
-        write_json(self.file, plain({"seconds": self.seconds, "iterations": self.iterations}))
+        write_json(self.file, jsonable({"seconds": self.seconds, "iterations": self.iterations}))
 
     def _tell_step(self, step: str) -> None:
         over = sum(not name.startswith(("evidence (", "tradition (")) for name in self.seconds)

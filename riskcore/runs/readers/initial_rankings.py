@@ -25,29 +25,31 @@ _COLUMNS = ["probability", "label", "risk"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class FirstLook:
-    """What the matcher said before adaptation, and in which orders it can be reviewed: risk first, then its rivals."""
+class InitialRankings:
+    """The labels of iteration 0, and the orders in which they can be reviewed: risk first, then the baselines."""
 
     label: np.ndarray
     rankings: tuple[Ranking, ...]
 
 
-def first_look(folder: RunFolder, evidence: Evidence | None, config: RiskConfig | None = None) -> FirstLook | None:
-    """The rankings of iteration 0; None where it is not there. Without evidence, those that its files allow.
+def initial_rankings(
+    folder: RunFolder, evidence: Evidence | None, config: RiskConfig | None = None
+) -> InitialRankings | None:
+    """The rankings of iteration 0; None before it is recorded. Without evidence, those that its files allow.
 
-    Votes of several matchers cannot be had, there being one.
+    Uncertainty by the votes of several matchers is left out: a run has one matcher.
     """
     if 0 not in folder.iterations("risk"):
         return None
     scores = pq.read_table(folder.scores_file("risk", 0), columns=_COLUMNS)
     probability, label, risk = (scores.column(name).to_numpy() for name in _COLUMNS)
-    rivals = [Ranking("risk", risk, _labels_of_risk(folder)), confidence(probability, label)]
-    rivals += (
+    found = [Ranking("risk", risk, _labels_of_risk(folder)), confidence(probability, label)]
+    found += (
         _from_files(folder, probability, label)
         if evidence is None
         else _from_evidence(evidence, probability, label, config)
     )
-    return FirstLook(label, tuple(rivals))
+    return InitialRankings(label, tuple(found))
 
 
 def _labels_of_risk(folder: RunFolder) -> tuple[str, ...]:

@@ -27,9 +27,9 @@ from riskcore.evaluation import (
 from riskcore.risk import Ranking
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.readers.initial_rankings import FirstLook, first_look
+from riskcore.runs.readers.initial_rankings import InitialRankings, initial_rankings
 from riskcore.storage.files import read_json
-from riskcore.storage.jsonable import plain
+from riskcore.storage.jsonable import jsonable
 
 BASE = "tradition"  # what every other method is compared with
 LISTED_PAIRS = 50
@@ -43,25 +43,25 @@ def comparison(folder: RunFolder) -> dict[str, Any]:
     if folder.comparison_file.exists():
         found: dict[str, Any] = read_json(folder.comparison_file)
         return found
-    told = (folder.results() or {}).get("methods", {})
-    return compare_methods(folder, told, first_look(folder, None))
+    methods = (folder.results() or {}).get("methods", {})
+    return compare_methods(folder, methods, initial_rankings(folder, None))
 
 
 def compare_methods(
     folder: RunFolder,
-    told: Mapping[str, Mapping[str, Any]],
-    look: FirstLook | None,
+    methods: Mapping[str, Mapping[str, Any]],
+    initial: InitialRankings | None,
     fired: sparse.sparray | None = None,
 ) -> dict[str, Any]:
     """Scores, curves and changes of every method, and what each ranking finds. JSON-ready.
 
-    `told` is what each method said of itself; `fired` spares reading which rules fire where.
+    `methods` are the methods' rows in the results; `fired` spares reading which rules fire where.
     """
     answers, truth = _answers(folder), _truth(folder)
     first = answers.get(BASE)
     document: dict[str, Any] = {"methods": {}, "curves": {}, "changes": {}}
     for method, probability in answers.items():
-        row = told.get(method, {})
+        row = methods.get(method, {})
         document["methods"][method] = _scores(truth, probability, first, row)
         document["curves"][method] = _curve(truth, probability)
         if first is not None and method != BASE:
@@ -71,16 +71,16 @@ def compare_methods(
                 **_change(change, moved),
                 "responsible": _responsible(folder, method, row, change, _labels(first), truth, fired),
             }
-    return plain({**document, "budgets": _budgets(look, truth)})
+    return jsonable({**document, "budgets": _budgets(initial, truth)})
 
 
 def _scores(
-    truth: np.ndarray | None, probability: np.ndarray, first: np.ndarray | None, told: Mapping[str, Any]
+    truth: np.ndarray | None, probability: np.ndarray, first: np.ndarray | None, row: Mapping[str, Any]
 ) -> dict[str, Any]:
     found = score_method(truth, probability)
     changed = None if first is None else int((_labels(probability) != _labels(first)).sum())
-    said = {name: told.get(name, []) for name in ("labels_used", "lacked")}
-    return {**{name: found[name] for name in _SCORES}, "changed": changed, **said}
+    labels = {name: row.get(name, []) for name in ("labels_used", "lacked")}
+    return {**{name: found[name] for name in _SCORES}, "changed": changed, **labels}
 
 
 def _curve(truth: np.ndarray | None, probability: np.ndarray) -> dict[str, Any]:
@@ -108,7 +108,7 @@ def _furthest(rows: np.ndarray, moved: np.ndarray) -> np.ndarray:
 def _responsible(
     folder: RunFolder,
     method: str,
-    told: Mapping[str, Any],
+    row: Mapping[str, Any],
     change: LabelChange,
     before: np.ndarray,
     truth: np.ndarray | None,
@@ -117,7 +117,7 @@ def _responsible(
     """The rules behind what an adaptive method changed; None for methods that do not hear rules."""
     if method not in folder.methods():
         return None
-    iteration = folder.iteration(method, folder.kept(method, told))
+    iteration = folder.iteration(method, folder.kept(method, row))
     model, rules, rows = folder.model(method, iteration), folder.rules(), change.flipped
     outcomes = np.array([rule.outcome == "match" for rule in rules.rules], dtype=np.int8)
     here = read_fired(folder, len(before), len(rules), rows) if fired is None else sparse.csr_array(fired)[rows]
@@ -137,12 +137,12 @@ def _credit(rule: Responsibility, field: str) -> dict[str, Any]:
     return {"rule": rule.rule, "credit": getattr(rule, field)}
 
 
-def _budgets(look: FirstLook | None, truth: np.ndarray | None) -> list[dict[str, Any]]:
+def _budgets(initial: InitialRankings | None, truth: np.ndarray | None) -> list[dict[str, Any]]:
     """Errors of iteration 0 found by reviews made; nothing where they cannot be counted."""
-    if look is None or truth is None:
+    if initial is None or truth is None:
         return []
-    chance = Ranking("random order", np.random.default_rng(0).random(len(look.label)))
-    curves = budget_curves([*look.rankings, chance], truth, look.label)
+    chance = Ranking("random order", np.random.default_rng(0).random(len(initial.label)))
+    curves = budget_curves([*initial.rankings, chance], truth, initial.label)
     return [
         {
             "ranking": curve.name,

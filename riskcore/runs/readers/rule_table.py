@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from riskcore.columns import LEDGER_COLUMNS, ROW, SUMMARY_COLUMNS
+from riskcore.columns import ROW, RULE_COLUMNS, SUMMARY_COLUMNS
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import read_json
 from riskcore.storage.parquet import frame, scan, searching
 
 
-def rule_ledger(folder: RunFolder, method: str = "risk", iteration: int | None = None) -> pd.DataFrame:
+def rule_table(folder: RunFolder, method: str = "risk", iteration: int | None = None) -> pd.DataFrame:
     """A row per rule: its record on source, validation and target, and what the risk model made of it."""
     rules, model = folder.rules(), folder.model(method, iteration)
     validation = folder.rules_on_validation()
@@ -19,7 +19,7 @@ def rule_ledger(folder: RunFolder, method: str = "risk", iteration: int | None =
     counts = _counts(folder, method, iteration, len(rules))
     is_match = np.array([rule.outcome == "match" for rule in rules.rules], dtype=bool)
     agreeing = np.where(is_match, counts["labelled_match"], counts["fired"] - counts["labelled_match"])
-    ledger = pd.DataFrame(
+    table = pd.DataFrame(
         {
             "rule": np.arange(len(rules)),
             "text": [rule.text for rule in rules.rules],
@@ -36,7 +36,7 @@ def rule_ledger(folder: RunFolder, method: str = "risk", iteration: int | None =
             "mean": model.mean,
         }
     )
-    return ledger[list(LEDGER_COLUMNS)]
+    return table[list(RULE_COLUMNS)]
 
 
 def summary(folder: RunFolder) -> pd.DataFrame:

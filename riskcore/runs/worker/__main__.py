@@ -13,7 +13,7 @@ from riskcore.errors import CancelledError, RiskcoreError
 from riskcore.runs.store.run_record import RunFailedError
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.execute import Engine, execute
-from riskcore.runs.worker.priority import step_back
+from riskcore.runs.worker.priority import lower_priority
 
 DONE, BAD_INPUT, STOPPED = 0, 2, 3
 
@@ -39,5 +39,5 @@ def _say(error: RiskcoreError, code: int) -> int:
 
 
 if __name__ == "__main__":
-    step_back()
+    lower_priority()
     sys.exit(main())

@@ -24,15 +24,15 @@ from riskcore.errors import CancelledError, RiskcoreError, StorageError
 from riskcore.provenance import code_stamp, differences, versions
 from riskcore.runs.evidence_files import write_pairs, write_truth
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.readers.initial_rankings import first_look
+from riskcore.runs.readers.initial_rankings import initial_rankings
 from riskcore.runs.readers.method_comparison import compare_methods
 from riskcore.runs.store.run_record import RunError, RunFailedError, RunRecord, RunState
 from riskcore.runs.store.run_store import RunStore
-from riskcore.runs.worker.heartbeat import Heart, stopping_on_signals
+from riskcore.runs.worker.heartbeat import Heartbeat, stopping_on_signals
 from riskcore.runs.worker.recorder import Recorder
 from riskcore.runs.worker.results import peak_rss_mb, results_document
 from riskcore.storage.files import remove_parts, storage_error, write_json
-from riskcore.storage.jsonable import plain
+from riskcore.storage.jsonable import jsonable
 from riskcore.storage.lock import FolderLock
 from riskcore.training.listeners import Listener
 
@@ -77,33 +77,33 @@ def execute(
         remove_parts(record.folder)
         engine = engine or _engine()  # takes seconds to import: before the clock runs
         store.claim(record.id)
-        heart = Heart(store, record.id, record.seconds + data_seconds, stopping)
-        with heart, _ending(store, record, heart), stopping_on_signals(stopping):
-            work = _Work(store, record, store.config(record.id), heart, list(listeners))
+        heartbeat = Heartbeat(store, record.id, record.seconds + data_seconds, stopping)
+        with heartbeat, _ending(store, record, heartbeat), stopping_on_signals(stopping):
+            work = _Work(store, record, store.config(record.id), heartbeat, list(listeners))
             return work.do(data, data_seconds, engine)
 
 
 @contextlib.contextmanager
-def _ending(store: RunStore, record: RunRecord, heart: Heart) -> Iterator[None]:
+def _ending(store: RunStore, record: RunRecord, heartbeat: Heartbeat) -> Iterator[None]:
     """Every way in which the work can end, as a state of the run."""
     try:
         yield
     except (CancelledError, KeyboardInterrupt) as error:
-        _finish(store, record, RunState.CANCELLED, None, heart)
+        _finish(store, record, RunState.CANCELLED, None, heartbeat)
         kept = f"What it reached is kept: `runs resume {record.id}` goes on from there."
         raise CancelledError(f"Run {record.id} was cancelled. {kept}") from error
     except Exception as error:
         message = _reason(record, error)
-        _finish(store, record, RunState.FAILED, message, heart)
+        _finish(store, record, RunState.FAILED, message, heartbeat)
         raise RunFailedError(f"Run {record.id} failed: {message}") from error
-    _finish(store, record, RunState.DONE, None, heart, must=True)
+    _finish(store, record, RunState.DONE, None, heartbeat, must=True)
 
 
 def _finish(
-    store: RunStore, record: RunRecord, state: RunState, error: str | None, heart: Heart, must: bool = False
+    store: RunStore, record: RunRecord, state: RunState, error: str | None, heartbeat: Heartbeat, must: bool = False
 ) -> None:
     try:
-        store.finish(record.id, state, error, heart.seconds)
+        store.finish(record.id, state, error, heartbeat.seconds)
     except (RunError, StorageError):  # the store is what failed: the first error is the one to report
         if must:
             raise
@@ -132,7 +132,7 @@ class _Work:
     store: RunStore
     record: RunRecord
     config: RunConfig
-    heart: Heart
+    heartbeat: Heartbeat
     listeners: list[Listener]
 
     def do(self, data: Data | None, data_seconds: float, engine: Engine) -> dict[str, Any]:
@@ -150,7 +150,7 @@ class _Work:
             [recorder, *self.listeners],
             checkpoints=folder.checkpoints,
             unseen=None if truth.unseen is None else truth.unseen.without_labels(),
-            should_stop=self.heart.stopping.is_set,
+            should_stop=self.heartbeat.stopping.is_set,
         )
         return self._report(folder, recorder, results)
 
@@ -172,12 +172,12 @@ class _Work:
         started = time.perf_counter()
         recorder.on_phase_start({"phase": "report", "steps": None})
         recorder.scores.write_final(results)
-        look = first_look(folder, recorder.evidence, self.config.risk)
-        document = results_document(recorder, results, look)
+        initial = initial_rankings(folder, recorder.evidence, self.config.risk)
+        document = results_document(recorder, results, initial)
         fired = None if recorder.evidence is None else recorder.evidence.target.fired
-        write_json(folder.comparison_file, compare_methods(folder, document["methods"], look, fired))
+        write_json(folder.comparison_file, compare_methods(folder, document["methods"], initial, fired))
         recorder.on_phase_end({"phase": "report", "seconds": time.perf_counter() - started})
-        head = {"run": self.record.id, "seconds": {**self._phases(), "total": self.heart.seconds}}
+        head = {"run": self.record.id, "seconds": {**self._phases(), "total": self.heartbeat.seconds}}
         found = {**head, **document, "peak_rss_mb": round(peak_rss_mb(), 1)}
         write_json(folder.results_file, found)
         return found
@@ -192,7 +192,7 @@ class _Work:
         return found
 
     def _check_stop(self) -> None:
-        if self.heart.stopping.is_set():
+        if self.heartbeat.stopping.is_set():
             raise CancelledError("Cancelled before training began.")
 
 
@@ -202,7 +202,7 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
     known = int((truth.labels >= 0).sum())
     counts = {**used, "target": len(workload.target), "target_labelled": known}
     counts["unseen"] = 0 if truth.unseen is None else len(truth.unseen)
-    return plain(
+    return jsonable(
         {
             "run": record.id,
             "name": record.name,

@@ -1,4 +1,4 @@
-"""The worker's heart: a thread that says every two seconds that it lives, and hears whether it should stop."""
+"""The worker's heartbeat: a thread that says every two seconds that it lives, and hears whether it should stop."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from riskcore.runs.store.run_store import RunStore
 LISTEN_SECONDS = 0.5  # a cancel is heard within this
 
 
-class Heart:
+class Heartbeat:
     """Beats while the context lasts. `stopping` is set once someone cancels the run."""
 
     def __init__(self, store: RunStore, run: str, spent: float, stopping: threading.Event) -> None:
         self.store, self.run, self.stopping = store, run, stopping
         self._started, self._spent = time.monotonic(), spent
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._beat, name="heart", daemon=True)
+        self._thread = threading.Thread(target=self._beat, name="heartbeat", daemon=True)
 
     @property
     def seconds(self) -> float:

@@ -44,7 +44,7 @@ def cancel(store: RunStore, run_id: str) -> None:
         with FolderLock(record.folder):
             store.finish(record.id, RunState.CANCELLED)
     except BusyError:
-        pass  # a worker has just taken it up, and will find the wish
+        pass  # a worker has just taken it up, and sees the request
 
 
 def requeued(store: RunStore, run_id: str) -> RunRecord:
@@ -76,11 +76,11 @@ def _spawn(store: RunStore, record: RunRecord) -> None:
             cwd=store.root,
             start_new_session=True,
         )
-    _bury_the_dead()
+    _reap_children()
     _children.append(child)
     store.spawned(record.id, child.pid)
 
 
-def _bury_the_dead() -> None:
-    """A finished child stays a zombie until its exit code is read."""
+def _reap_children() -> None:
+    """Read the exit codes of finished workers: until then each stays a zombie process."""
     _children[:] = [child for child in _children if child.poll() is None]

@@ -10,7 +10,7 @@ STEP = 5  # a third of a share while others want the processor; with nothing els
 AUTOGROUP = Path("/proc/self/autogroup")
 
 
-def step_back(autogroup: Path = AUTOGROUP) -> None:
+def lower_priority(autogroup: Path = AUTOGROUP) -> None:
     """Let other processes go first.
 
     Linux shares a desktop's processor by session, and within a session by niceness: the worker, having a session of

@@ -9,13 +9,13 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from riskcore.evaluation.truth_scorer import Judge
+from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.matchers.store import save
 from riskcore.runs.evidence_files import has_evidence, write_evidence
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.score_writer import ScoreWriter
-from riskcore.storage.jsonable import plain
+from riskcore.storage.jsonable import jsonable
 from riskcore.training.listeners import Listener, Record
 
 if TYPE_CHECKING:
@@ -43,9 +43,9 @@ class Recorder(Listener):
     ) -> None:
         self.store, self.run, self.folder = store, run, folder
         self._adapt = adapt
-        self.judge = Judge(truth.labels)
-        self.unseen = None if truth.unseen is None else Judge(truth.unseen.labels)
-        self.scores = ScoreWriter(folder, workload.target.ids, self.judge)
+        self.scorer = TruthScorer(truth.labels)
+        self.unseen = None if truth.unseen is None else TruthScorer(truth.unseen.labels)
+        self.scores = ScoreWriter(folder, workload.target.ids, self.scorer)
         self.evidence: Evidence | None = None
         self._phase: str | None = None
         self._task, self._epochs = "", 0
@@ -94,15 +94,15 @@ class Recorder(Listener):
     def method_row(self, result: MethodResult) -> dict[str, Any]:
         """F1, precision, recall and labels used of a method, then whatever else it tells of itself."""
         labels = (result.probability >= 0.5).astype("int8")
-        row: dict[str, Any] = {**self.judge.scores(labels), "labels_used": list(result.labels_used)}
+        row: dict[str, Any] = {**self.scorer.scores(labels), "labels_used": list(result.labels_used)}
         if self.unseen is not None and result.unseen is not None:
             unseen = self.unseen.scores((result.unseen >= 0.5).astype("int8"))
             row["unseen"] = {**unseen, "pairs": len(result.unseen)}
         record = {name: value for name, value in result.record.items() if name != "rows"}  # the summary has them
-        return plain({**record, **row})
+        return jsonable({**record, **row})
 
     def _event(self, kind: str, which: str, record: Record) -> None:
-        self.store.record(self.run, kind, f"{kind}/{which}", plain(record))
+        self.store.record(self.run, kind, f"{kind}/{which}", jsonable(record))
 
     def _row(self, done: int, total: int, at_once: bool = False) -> None:
         if at_once or done == total or time.monotonic() - self._told >= ROW_SECONDS:

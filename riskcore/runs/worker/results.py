@@ -7,30 +7,32 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from riskcore.evaluation.truth_scorer import Judge
+from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.risk import auroc, errors_found
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.readers.initial_rankings import FirstLook
+from riskcore.runs.readers.initial_rankings import InitialRankings
 from riskcore.runs.worker.recorder import Recorder
 from riskcore.storage.files import read_json
-from riskcore.storage.jsonable import plain
+from riskcore.storage.jsonable import jsonable
 
 if TYPE_CHECKING:
     from riskcore.training.results import MethodResult
 
 ITERATION_FIELDS = ("f1", "validation_f1", "flips", "fixed", "broken", "mean_risk", "seconds")
 REVIEWED = 1000
-RIVALS = ("confidence", "uncertainty", "trust score", "static rules")
+BASELINES = ("confidence", "uncertainty", "trust score", "static rules")
 
 
-def results_document(recorder: Recorder, results: dict[str, MethodResult], look: FirstLook | None) -> dict[str, Any]:
+def results_document(
+    recorder: Recorder, results: dict[str, MethodResult], initial: InitialRankings | None
+) -> dict[str, Any]:
     """Everything but the seconds, which are known once all of this is done."""
     methods = {method: recorder.method_row(result) for method, result in results.items()}
     rules = None if recorder.evidence is None else len(recorder.evidence.rules)
-    return plain(
+    return jsonable(
         {
             "methods": methods,
-            "risk": _first_iteration(look, recorder.judge),
+            "risk": _first_iteration(initial, recorder.scorer),
             "iterations": _iterations(recorder.folder),
             "rules": rules,
         }
@@ -53,19 +55,19 @@ def _iterations(folder: RunFolder) -> list[dict[str, Any]]:
     return [{field: row[field] for field in ITERATION_FIELDS} for row in of_risk]
 
 
-def _first_iteration(look: FirstLook | None, judge: Judge) -> dict[str, Any] | None:
-    """How well risk and its rivals find the starting model's mistakes."""
-    if look is None:
+def _first_iteration(initial: InitialRankings | None, scorer: TruthScorer) -> dict[str, Any] | None:
+    """How well risk and its baselines find the mistakes of iteration 0. The key `rivals` is fixed: scripts read it."""
+    if initial is None:
         return None
-    if not judge.knows:
-        return {"auroc": None, "rivals": dict.fromkeys(RIVALS), "mispredicted": None, "top_1000_hits": None}
-    wrong, known = judge.wrong(look.label), judge.known
-    risk, *rivals = look.rankings
+    if not scorer.knows:
+        return {"auroc": None, "rivals": dict.fromkeys(BASELINES), "mispredicted": None, "top_1000_hits": None}
+    wrong, known = scorer.wrong(initial.label), scorer.known
+    risk, *baselines = initial.rankings
     found = errors_found(risk.scores[known], wrong[known])
-    areas = {ranking.name: auroc(ranking.scores[known], wrong[known]) for ranking in rivals}
+    areas = {ranking.name: auroc(ranking.scores[known], wrong[known]) for ranking in baselines}
     return {
         "auroc": auroc(risk.scores[known], wrong[known]),
-        "rivals": dict.fromkeys(RIVALS) | areas,
+        "rivals": dict.fromkeys(BASELINES) | areas,
         "mispredicted": int(wrong.sum()),
         "top_1000_hits": round(float(found[min(REVIEWED, len(found) - 1)])),
     }

@@ -10,17 +10,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from riskcore.columns import PAIR_ID, ROW, SCORE_COLUMNS, SUMMARY_COLUMNS
-from riskcore.evaluation.truth_scorer import Judge
+from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import read_json, write_json, write_parquet, write_text
-from riskcore.storage.jsonable import plain
+from riskcore.storage.jsonable import jsonable
 
 if TYPE_CHECKING:
     from riskcore.training.results import IterationScores, MethodResult
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Standing:
+class _Labels:
     """The labels of an iteration, those of iteration 0, and how often each has flipped."""
 
     iteration: int
@@ -32,72 +32,72 @@ class _Standing:
 class ScoreWriter:
     """Writes each iteration's files. After a resume it picks up where the files of earlier iterations stand."""
 
-    def __init__(self, folder: RunFolder, ids: np.ndarray, judge: Judge) -> None:
-        self.folder, self.judge = folder, judge
+    def __init__(self, folder: RunFolder, ids: np.ndarray, scorer: TruthScorer) -> None:
+        self.folder, self.scorer = folder, scorer
         self._ids = pa.array(ids, pa.large_string())
         self._rows = pa.array(np.arange(len(ids)), pa.int32())
-        self._standing: dict[str, _Standing] = {}
+        self._latest: dict[str, _Labels] = {}
 
-    def write(self, told: IterationScores) -> dict[str, Any]:
+    def write(self, update: IterationScores) -> dict[str, Any]:
         """Scores, model and summary of one iteration; its row of the summary."""
-        before = None if told.fallback else self._before(told.method, told.iteration)
-        label = told.scores.label.astype(np.int8)
+        before = None if update.fallback else self._previous(update.method, update.iteration)
+        label = update.scores.label.astype(np.int8)
         first, previous = (label, label) if before is None else (before.first, before.label)
         flips = np.zeros(len(label), np.int16) if before is None else before.flips + (label != previous)
         columns = {
             ROW: self._rows,
             PAIR_ID: self._ids,
-            **{name: getattr(told.scores, name) for name in SCORE_COLUMNS[2:9]},
+            **{name: getattr(update.scores, name) for name in SCORE_COLUMNS[2:9]},
             "label": label,
             "flipped": label != first,
             "from_label": previous,
             "flips": flips.astype(np.int16),
         }
         # Scores come last: an iteration is there for readers as soon as its scores are, and they want its model too.
-        write_text(self.folder.model_file(told.method, told.iteration), told.model.to_json())
-        file = self.folder.scores_file(told.method, told.iteration)
+        write_text(self.folder.model_file(update.method, update.iteration), update.model.to_json())
+        file = self.folder.scores_file(update.method, update.iteration)
         write_parquet(file, pa.table({name: columns[name] for name in SCORE_COLUMNS}))
-        self._standing[told.method] = _Standing(told.iteration, first, label, flips)
-        return self._summarise(told, first, label, int((label != previous).sum()))
+        self._latest[update.method] = _Labels(update.iteration, first, label, flips)
+        return self._summarise(update, first, label, int((label != previous).sum()))
 
     def write_final(self, results: dict[str, MethodResult]) -> None:
         """The probability that each method ended with, side by side."""
         columns = {method: pa.array(result.probability, pa.float64()) for method, result in results.items()}
         write_parquet(self.folder.final_file, pa.table({ROW: self._rows, PAIR_ID: self._ids, **columns}))
 
-    def _before(self, method: str, iteration: int) -> _Standing | None:
+    def _previous(self, method: str, iteration: int) -> _Labels | None:
         """Where the iteration before left things: in memory, or after a resume in its file."""
         if iteration == 0:
             return None
-        known = self._standing.get(method)
+        known = self._latest.get(method)
         if known is not None and known.iteration == iteration - 1:
             return known
         last = self._read(method, iteration - 1, ["label", "flips"])
         first = self._read(method, 0, ["label"])["label"]
-        return _Standing(iteration - 1, first, last["label"], last["flips"])
+        return _Labels(iteration - 1, first, last["label"], last["flips"])
 
     def _read(self, method: str, iteration: int, columns: list[str]) -> dict[str, np.ndarray]:
         file = self.folder.scores_file(method, self.folder.iteration(method, iteration))
         table = pq.read_table(file, columns=columns)
         return {name: table.column(name).to_numpy() for name in columns}
 
-    def _summarise(self, told: IterationScores, first: np.ndarray, label: np.ndarray, flips: int) -> dict[str, Any]:
+    def _summarise(self, update: IterationScores, first: np.ndarray, label: np.ndarray, flips: int) -> dict[str, Any]:
         """The iteration's row, put into the summary in its place: written again, it is still there once."""
-        doubt = np.abs(told.scores.probability - label)
+        doubt = np.abs(update.scores.probability - label)
         found = {
-            **told.record,
-            "method": told.method,
-            "iteration": told.iteration,
+            **update.record,
+            "method": update.method,
+            "iteration": update.iteration,
             "flips": flips,
             "match_rate": float(label.mean()),
-            "mean_risk": float(told.scores.risk.mean()),
-            **self.judge.scores(label),
-            **self.judge.change(first, label),
-            **self.judge.ranking(label, risk=told.scores.risk, confidence=doubt),
+            "mean_risk": float(update.scores.risk.mean()),
+            **self.scorer.scores(label),
+            **self.scorer.change(first, label),
+            **self.scorer.ranking(label, risk=update.scores.risk, confidence=doubt),
         }
-        row = plain({name: found.get(name) for name in SUMMARY_COLUMNS})
+        row = jsonable({name: found.get(name) for name in SUMMARY_COLUMNS})
         file = self.folder.summary_file
         rows = {(one["method"], one["iteration"]): one for one in (read_json(file) if file.exists() else [])}
-        rows[told.method, told.iteration] = row
+        rows[update.method, update.iteration] = row
         write_json(file, list(rows.values()))
-        return {**plain(told.record), **row}
+        return {**jsonable(update.record), **row}
