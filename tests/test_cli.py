@@ -1,5 +1,4 @@
 import json
-import os
 import subprocess
 import sys
 
@@ -142,21 +141,19 @@ def test_errors_are_one_message_and_no_traceback(run, tmp_path, monkeypatch):
 
 def test_serve_hands_over_to_streamlit_on_this_machine_only(run, tmp_path, monkeypatch):
     calls = []
-    for name in (
-        "STREAMLIT_SERVER_ADDRESS",
-        "STREAMLIT_SERVER_SHOW_EMAIL_PROMPT",
-        "STREAMLIT_BROWSER_GATHER_USAGE_STATS",
-    ):
-        monkeypatch.setenv(name, "")  # so that what serve sets is undone
-        monkeypatch.delenv(name)
-    monkeypatch.setattr("os.execv", lambda program, arguments: calls.append((program, arguments)))
-    monkeypatch.setattr(cli.serve, "APP_SCRIPT", tmp_path / "app.py")
+    monkeypatch.delenv("STREAMLIT_SERVER_ADDRESS", raising=False)
+    monkeypatch.setenv("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "true")
+    monkeypatch.setattr("os.execve", lambda *handed: calls.append(handed))
+    monkeypatch.setattr(cli.serve, "app_folder", lambda: tmp_path)
     assert run("serve").exit_code == 2
     (tmp_path / "app.py").touch()
     assert run("serve", "--port", "9000").exit_code == 0
-    base = [sys.executable, "-m", "streamlit", "run", str(tmp_path / "app.py")]
-    assert calls == [(sys.executable, [*base, "--server.port", "9000"])]
-    assert os.environ["STREAMLIT_SERVER_ADDRESS"] == "localhost"
+    ((program, command, environment),) = calls
+    # -P: a `pages` or a `numpy` in the folder it is started from is not imported
+    base = [sys.executable, "-P", "-m", "streamlit", "run", str(tmp_path / "app.py")]
+    assert (program, command) == (sys.executable, [*base, "--server.port", "9000"])
+    assert environment["STREAMLIT_SERVER_ADDRESS"] == "localhost"
+    assert environment["STREAMLIT_BROWSER_GATHER_USAGE_STATS"] == "true"
 
 
 def test_as_a_module_and_light_until_a_command_runs(tmp_path):

@@ -13,16 +13,17 @@ from rich.text import Text
 from typer.core import TyperGroup
 
 from riskcore.errors import CancelledError, RiskcoreError
+from riskcore.paths import RUNS_VARIABLE, default_runs
 
 FOUND_ERRORS, BAD_INPUT, STOPPED = 1, 2, 3
 PLAIN_WIDTH = 160  # of tables where there is no terminal to ask
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
-Runs = Annotated[Path, typer.Option("--runs", help="The folder that holds all runs.")]
+Runs = Annotated[Path, typer.Option("--runs", envvar=RUNS_VARIABLE, help="The folder that holds all runs.")]
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its folder.")]
 Method = Annotated[str, typer.Option(help="Whose scores: risk or risk+.")]
 Iteration = Annotated[int | None, typer.Option(min=0, help="Which iteration; the kept one unless told.")]
-RUNS = Path("runs")
+RUNS = default_runs()
 
 
 class Commands(TyperGroup):

@@ -11,11 +11,13 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from riskcore.cli.console import FOUND_ERRORS, AsJson, console, counted, print_json, say
+from riskcore.paths import DATA_VARIABLE, default_data
 
 if TYPE_CHECKING:
     from riskcore.data.problems import Problem
     from riskcore.data.profile import DataProfile
 
+DATA = default_data()
 _COLOURS = {"error": "bold red", "warning": "yellow"}
 
 app = typer.Typer(help="Check, profile and download data sets.", no_args_is_help=True)
@@ -63,7 +65,7 @@ def show_profile(
 @app.command("download")
 def download_set(
     name: Annotated[str, typer.Argument(help="A public data set, such as DBLP-ACM.")],
-    to: Annotated[Path, typer.Option(help="The folder to put it in.")] = Path("data"),
+    to: Annotated[Path, typer.Option(envvar=DATA_VARIABLE, help="The folder to put it in.")] = DATA,
     sha256: Annotated[str | None, typer.Option(help="Refuse the archive unless it has this SHA-256.")] = None,
     base_url: Annotated[str | None, typer.Option(help="Another home of the archives, such as a mirror.")] = None,
     as_json: AsJson = False,

@@ -4,25 +4,39 @@ from __future__ import annotations
 
 import os
 import sys
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from riskcore.errors import ConfigError
-
-APP_SCRIPT = Path(__file__).resolve().parents[2] / "app.py"
+from riskcore.paths import app_folder, child_environment
 
 
 def serve(
     port: Annotated[int | None, typer.Option(min=1, max=65535, help="8501 unless Streamlit is told otherwise.")] = None,
 ) -> None:
     """Start the screens in a browser, on this machine only unless Streamlit's own settings say otherwise."""
-    if not APP_SCRIPT.is_file():
-        raise ConfigError(f"{APP_SCRIPT} is not there: the screens start from a copy of the project.")
-    # The address comes from the environment, so that the server stays private whatever folder it is started in.
-    os.environ.setdefault("STREAMLIT_SERVER_ADDRESS", "localhost")
-    os.environ.setdefault("STREAMLIT_SERVER_SHOW_EMAIL_PROMPT", "false")
-    os.environ.setdefault("STREAMLIT_BROWSER_GATHER_USAGE_STATS", "false")
-    command = [sys.executable, "-m", "streamlit", "run", str(APP_SCRIPT)]
-    os.execv(sys.executable, command + (["--server.port", str(port)] if port else []))
+    command, environment = serve_command(port), serve_environment()
+    os.execve(command[0], command, environment)
+
+
+def serve_command(port: int | None = None) -> list[str]:
+    """The server's command. Streamlit reads `.streamlit/config.toml` beside the script, whatever folder it starts in.
+
+    With -P the working folder is not imported from: a `pages` or a `numpy` that happens to lie there stays unused.
+    """
+    script = app_folder() / "app.py"
+    if not script.is_file():
+        raise ConfigError(f"{script} is missing, so there are no screens to start. Install riskcore again.")
+    options = ["--server.port", str(port)] if port else []
+    return [sys.executable, "-P", "-m", "streamlit", "run", str(script), *options]
+
+
+def serve_environment() -> dict[str, str]:
+    """Private settings that hold even if the settings file should be missing; what the user has set comes first."""
+    private = {
+        "STREAMLIT_SERVER_ADDRESS": "localhost",
+        "STREAMLIT_SERVER_SHOW_EMAIL_PROMPT": "false",
+        "STREAMLIT_BROWSER_GATHER_USAGE_STATS": "false",
+    }
+    return {**private, **child_environment()}

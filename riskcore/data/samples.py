@@ -6,8 +6,9 @@ import dataclasses
 from pathlib import Path
 
 from riskcore.errors import ConfigError
+from riskcore.paths import app_folder
 
-SAMPLE_FOLDER = Path(__file__).resolve().parents[2] / "sample_data"
+SAMPLE_FOLDER = app_folder() / "sample_data"
 
 
 @dataclasses.dataclass(frozen=True)

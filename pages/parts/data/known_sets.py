@@ -15,10 +15,10 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
-from pages.parts.frame.paths import data_root
 from riskcore.data import list_samples
 from riskcore.data.archive import folder_in_place, unpack
 from riskcore.errors import ConfigError
+from riskcore.paths import data_root
 
 FOLDER_FILES = tuple(
     f"{stem}.{ending}" for stem in ("tableA", "tableB", "train", "valid", "test") for ending in ("csv", "parquet")

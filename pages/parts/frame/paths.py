@@ -1,19 +1,12 @@
-"""Where things are kept: runs, and data sets that were uploaded. Both are settable, for teams and for tests."""
+"""Which folders a screen may open."""
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
+from riskcore.paths import data_root
+
 _LOCAL = ("localhost", "127.0.0.1", "::1")
-
-
-def runs_root() -> Path:
-    return Path(os.environ.get("RISKCORE_RUNS", "runs")).absolute()
-
-
-def data_root() -> Path:
-    return Path(os.environ.get("RISKCORE_DATA", "data")).absolute()
 
 
 def may_open(path: Path, address: str | None) -> bool:

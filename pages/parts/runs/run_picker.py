@@ -10,8 +10,8 @@ from pages.parts.frame.address import choose
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.palette import method_words
-from pages.parts.frame.paths import runs_root
 from pages.parts.frame.text import literal, short
+from riskcore.paths import runs_root
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
 
 STATES = {

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 from riskcore.errors import BusyError
+from riskcore.paths import child_environment
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_record import RunRecord, RunState, RunStateError
 from riskcore.runs.store.run_store import URL_VARIABLE, RunStore
 from riskcore.storage.files import writing
 from riskcore.storage.lock import FolderLock
 
-PROJECT = Path(__file__).resolve().parents[3]
 PATIENCE = 3.0  # seconds to wait for a killed worker to let go of its run
 _children: list[subprocess.Popen[bytes]] = []
 
@@ -62,8 +60,7 @@ def requeued(store: RunStore, run_id: str) -> RunRecord:
 def _spawn(store: RunStore, record: RunRecord) -> None:
     """A process in a session of its own, writing to the run's log: no pipe that could fill up or break."""
     command = [sys.executable, "-m", "riskcore.runs.worker", record.id, "--root", str(store.root)]
-    paths = [str(PROJECT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths), "PYTHONUNBUFFERED": "1"}
+    environment = {**child_environment(), "PYTHONUNBUFFERED": "1"}
     if store.url:
         environment[URL_VARIABLE] = store.url
     with writing(record.folder), RunFolder(record.folder).log_file.open("ab") as log:
