@@ -76,7 +76,7 @@ class Naive:
         scores = (scores + attention.identity * same).masked_fill((theirs == 0).unsqueeze(2), FAR)
         found, here = scores.softmax(dim=3) @ words[:, :, other], words[:, :, one]
         evidence = torch.cat([(here - found).abs(), here * found, same.amax(3, keepdim=True)], dim=3)
-        judged, weights = functional.relu(attention.judge(evidence)), self.weights[mine]
+        compared, weights = functional.relu(attention.comparison(evidence)), self.weights[mine]
         share = weights / weights.sum(dim=2, keepdim=True).clamp_min(1e-6)
         return (judged * share.unsqueeze(3)).sum(dim=2)
 

@@ -19,6 +19,11 @@ _JOINED = re.compile(r"[^\W_]+(?:[-/.][^\W_]+)*")
 _STRONG_SEPARATOR = re.compile(r"\s*[;|]\s*")
 _WEAK_SEPARATOR = re.compile(r"\s*,\s*(?:and\s+|&\s+)?|\s+and\s+|\s+&\s+")
 _AROUND_ELEMENTS = " ,:;'\"()[]"
+_ZERO_FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")  # 1987.0 is 1987
+_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,299 is 1299
+_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+# Scripts written without spaces by the character; then numbers with a fraction, words, and symbols outside ASCII.
+_TOKEN = re.compile(rf"[{_CJK}]|\d+\.\d+|[^\W_{_CJK}]+|[^\x00-\x7f\s\w]")
 _INITIALS_ONLY = re.compile(r"(?:[^\W\d_]\.?[\s-]?){1,3}")
 
 
@@ -33,6 +38,12 @@ def fold(text: str) -> str:
 def words(folded: str) -> list[str]:
     """Runs of letters and digits, split at everything else."""
     return _WORD.findall(folded)
+
+
+def tokens(text: str) -> list[str]:
+    """Lower-case words as matchers read them. Unlike `words`, which compare values, they keep accents, fractions of
+    numbers and symbols, and split scripts without spaces by the character."""
+    return _TOKEN.findall(_THOUSANDS.sub("", _ZERO_FRACTION.sub("", text.lower())))
 
 
 def is_numeric_word(word: str) -> bool:

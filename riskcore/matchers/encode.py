@@ -8,7 +8,6 @@ so results are the same in a fresh process.
 from __future__ import annotations
 
 import dataclasses
-import re
 import weakref
 import zlib
 from collections.abc import Sequence
@@ -16,18 +15,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskcore.data.pairs import Pairs, Table
+from riskcore.data.values import tokens
 from riskcore.matchers.vectors import WordVectors
-
-_ZERO_FRACTION = re.compile(r"(?<=\d)\.0+(?!\d)")  # 1987.0 is 1987
-_THOUSANDS = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")  # 1,299 is 1299
-_CJK = "\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
-# Scripts written without spaces by the character; then numbers with a fraction, words, and symbols beyond ASCII.
-_WORD = re.compile(rf"[{_CJK}]|\d+\.\d+|[^\W_{_CJK}]+|[^\x00-\x7f\s\w]")
-
-
-def words_of(text: str) -> list[str]:
-    """Lower-case words of a value."""
-    return _WORD.findall(_THOUSANDS.sub("", _ZERO_FRACTION.sub("", text.lower())))
 
 
 def word_hash(word: str) -> int:
@@ -111,7 +100,7 @@ class Encoder:
             return 0
         number = self._value_of.get(text)
         if number is None:
-            words = words_of(text)[: self.max_words]
+            words = tokens(text)[: self.max_words]
             number = len(self._values) if words else 0
             if words:
                 coded = [self._word_of.setdefault(word, len(self._word_of)) for word in words]

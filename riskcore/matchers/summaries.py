@@ -60,7 +60,7 @@ class Attention(nn.Module):
         super().__init__()
         self.likeness = nn.Parameter(torch.tensor(5.0))  # pull of a word that resembles
         self.identity = nn.Parameter(torch.tensor(3.0))  # further pull of the very same word
-        self.judge = nn.Linear(2 * width + 1, width)
+        self.comparison = nn.Linear(2 * width + 1, width)
 
     def forward(self, batch: Batch, tokens: Tensor, weights: Tensor) -> Tensor:
         padded = functional.pad(tokens, (0, 0, 1, 0))
@@ -71,7 +71,7 @@ class Attention(nn.Module):
                 same.append(flags)
         other = torch.cat(found)
         evidence = torch.cat([(tokens - other).abs(), tokens * other, torch.cat(same).unsqueeze(1)], dim=1)
-        return pool(batch, functional.relu(self.judge(evidence)), weights)
+        return pool(batch, functional.relu(self.comparison(evidence)), weights)
 
     def _align(self, left: Grid, right: Grid, padded: Tensor) -> list[tuple[Tensor, Tensor]]:
         """Per side: the mix of the other side's words that each token looks at, and whether it occurs there."""

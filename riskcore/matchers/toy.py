@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from riskcore.data.pairs import Pairs
+from riskcore.data.values import tokens
 from riskcore.errors import CancelledError, MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, Rates, ShouldStop, TuningSet, as_sets, metrics_of, never
-from riskcore.matchers.encode import words_of
 from riskcore.matchers.wide import Standardiser
 
 PER_ATTRIBUTE = 3  # share of common words, equality, missing
@@ -118,7 +118,7 @@ class ToyMatcher(Matcher):
 def _overlap(left: str | None, right: str | None) -> tuple[float, float, float]:
     if left is None or right is None:
         return 0.0, 0.0, 1.0
-    one, other = set(words_of(left)), set(words_of(right))
+    one, other = set(tokens(left)), set(tokens(right))
     return len(one & other) / max(len(one | other), 1), float(left == right), 0.0
 
 

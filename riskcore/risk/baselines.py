@@ -12,6 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from riskcore.config import RiskConfig
+from riskcore.metrics.spread import mean_and_spread, with_missing_flags
 from riskcore.risk.model import RiskModel
 from riskcore.risk.scoring import RiskModelError, checked_labels, checked_probabilities
 
@@ -87,15 +88,11 @@ def trust_score(
 def standardised(train: np.ndarray, target: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Both sets of metrics in units of the training pairs' spread, missing at 0, with missing flags beside."""
     train, target = np.asarray(train, dtype=np.float64), np.asarray(target, dtype=np.float64)
-    present = ~np.isnan(train)
-    count = np.maximum(present.sum(axis=0), 1)
-    mean = np.where(present, train, 0).sum(axis=0) / count
-    spread = np.sqrt(np.where(present, np.square(train - mean), 0).sum(axis=0) / count)
+    mean, spread = mean_and_spread(train)
     spread[spread == 0] = 1  # constant among the training pairs: leave as it is
 
     def scaled(values: np.ndarray) -> np.ndarray:
-        missing = np.isnan(values)
-        return np.hstack([np.where(missing, 0, (values - mean) / spread), missing.astype(np.float64)])
+        return np.nan_to_num(with_missing_flags((values - mean) / spread), nan=0.0)
 
     return scaled(train), scaled(target)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +19,15 @@ def fire(rules: Sequence[Rule], matrix: MetricMatrix) -> sparse.csr_array:
     if not chunks:
         return sparse.csr_array((0, len(rules)), dtype=bool)
     return sparse.vstack(chunks, format="csr") if len(chunks) > 1 else chunks[0]
+
+
+def fired_on(rules: Sequence[Rule], metrics: Mapping[str, float | None]) -> list[int]:
+    """Numbers of the rules that fire on one pair, given its metrics by key; None, or no entry, is missing."""
+    needed = tuple(dict.fromkeys(condition.metric for rule in rules for condition in rule.conditions))
+    known = [metrics.get(metric.key) for metric in needed]
+    values = np.array([[np.nan if value is None else value for value in known]], dtype=np.float32)
+    numbers: list[int] = fire(rules, MetricMatrix(values, needed)).indices.tolist()
+    return numbers
 
 
 def fired_bits(rules: Sequence[Rule], matrix: MetricMatrix) -> np.ndarray:

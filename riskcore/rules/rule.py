@@ -91,14 +91,6 @@ class Rule:
         """Whether every pair this rule fires on is one the other fires on too, whatever the data."""
         return all(any(mine.implies(theirs) for mine in self.conditions) for theirs in other.conditions)
 
-    def fires(self, values: np.ndarray, metrics: Sequence[Metric]) -> np.ndarray:
-        """Which rows of a metric matrix the rule fires on."""
-        column = {metric: index for index, metric in enumerate(metrics)}
-        fired = np.ones(len(values), dtype=bool)
-        for condition in self.conditions:
-            fired &= condition.holds(values[:, column[condition.metric]])
-        return fired
-
     def to_json(self) -> dict[str, Any]:
         conditions = [dataclasses.asdict(condition) for condition in self.conditions]
         return {"conditions": conditions, "outcome": self.outcome}

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from riskcore.matchers.encode import Encoder, _renumber, word_hash, words_of
+from riskcore.data.values import tokens
+from riskcore.matchers.encode import Encoder, _renumber, word_hash
 from riskcore.matchers.vectors import WordVectors, pretrained
 from tests.matchers.people import pairs_of, people, table
 
@@ -28,13 +29,13 @@ from tests.matchers.people import pairs_of, people, table
     ],
 )
 def test_words(text: str, words: list[str]) -> None:
-    assert words_of(text) == words
+    assert tokens(text) == words
 
 
 @given(st.text(max_size=60))
 @settings(max_examples=200, deadline=None)
 def test_any_text_has_words_and_any_word_a_vector(text: str) -> None:
-    words = words_of(text)
+    words = tokens(text)
     vectors = pretrained().of(words)
     assert vectors.shape == (len(words), pretrained().width)
     assert np.isfinite(vectors).all()
@@ -68,8 +69,8 @@ def test_rebuilding_the_text_from_the_corpus() -> None:
             for side, record in enumerate((left, right)):
                 padded = corpus.padded(corpus.values[row : row + 1, place, side])[0]
                 words = [known[int(corpus.hashes[number])] for number in padded if number]
-                assert words == words_of(record[name] or "")
-    assert corpus.lengths[0] == sum(len(words_of(v or "")) for r in pairs.record(0) for v in r.values())
+                assert words == tokens(record[name] or "")
+    assert corpus.lengths[0] == sum(len(tokens(v or "")) for r in pairs.record(0) for v in r.values())
 
 
 def test_the_corpus_does_not_depend_on_what_was_encoded_before() -> None:

@@ -161,7 +161,7 @@ def test_merging_drops_only_what_a_kept_rule_fires_on_nearly_alike(overlap: floa
     matrix = matrix_of(np.hstack([matrix.values, echoes]))
     found = prune(extract(matrix, y, RuleConfig()))
     kept = merge(found, matrix, overlap)
-    fires = {rule: rule.fires(matrix.values, matrix.metrics) for rule in found.rules}
+    fires = dict(zip(found.rules, fire(found.rules, matrix).toarray().T, strict=True))
 
     def alike(one: Rule, other: Rule) -> bool:
         a, b = fires[one], fires[other]

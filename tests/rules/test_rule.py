@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from riskcore.metrics.kinds import KINDS, Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import RiskModel
-from riskcore.rules.firing import fire
+from riskcore.rules.firing import fire, fired_on
 from riskcore.rules.rule import MATCH, NON_MATCH, Condition, Rule, RuleFormatError
 from riskcore.rules.rule_set import RuleSet
 
@@ -62,8 +62,15 @@ def test_firing_equals_brute_force(rules: list[Rule], rows: list[tuple[float, ..
     fired = fire(rules, matrix)
     assert fired.shape == (len(rows), len(rules))
     np.testing.assert_array_equal(fired.toarray(), brute.reshape(len(rows), len(rules)))
-    for index, rule in enumerate(rules):
-        np.testing.assert_array_equal(rule.fires(matrix.values, METRICS), fired.toarray()[:, index])
+    for row, expected in zip(rows, fired.toarray(), strict=True):
+        metrics = {metric.key: None if np.isnan(value) else value for metric, value in zip(METRICS, row, strict=True)}
+        assert fired_on(rules, metrics) == np.flatnonzero(expected).tolist()
+
+
+def test_a_metric_that_is_not_stored_is_missing() -> None:
+    rule = Rule((Condition("year", "gap", "<=", 1.0),), MATCH)
+    assert fired_on([rule], {"year.gap": 0.5}) == [0]
+    assert fired_on([rule], {"year.gap": None}) == fired_on([rule], {}) == fired_on([], {}) == []
 
 
 def test_firing_in_chunks(monkeypatch: pytest.MonkeyPatch) -> None:

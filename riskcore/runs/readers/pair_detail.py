@@ -10,13 +10,13 @@ import pandas as pd
 
 from riskcore.columns import HISTORY_COLUMNS, LEFT, PAIR_ID, RIGHT, ROW
 from riskcore.errors import RiskcoreError
+from riskcore.rules.firing import fired_on
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.score_files import take_scores
 from riskcore.storage.parquet import frame, scan, searching, take_rows
 
 if TYPE_CHECKING:
     from riskcore.risk import Explanation, RiskModel
-    from riskcore.rules.rule_set import RuleSet
 
 
 class PairNotFoundError(RiskcoreError):
@@ -52,7 +52,7 @@ def pair_detail(
         left={name.removeprefix(LEFT): value for name, value in record.items() if name.startswith(LEFT)},
         right={name.removeprefix(RIGHT): value for name, value in record.items() if name.startswith(RIGHT)},
         metrics=metrics,
-        fired=_fired(folder.rules(), metrics),
+        fired=fired_on(folder.rules().rules, metrics),
         scores=take_scores(file, [row]).to_pylist()[0],
         truth=_truth(folder, row),
     )
@@ -94,16 +94,6 @@ def row_of(folder: RunFolder, pair_id: str) -> int:
 
         raise PairNotFoundError(f"Run {folder.path.name} has no target pair {shown(pair_id)}. `top` lists some.")
     return int(found[ROW][0])
-
-
-def _fired(rules: RuleSet, metrics: dict[str, float | None]) -> list[int]:
-    """The rules' own conditions on the stored metrics: the same answer as the firing matrix, from one row."""
-
-    def holds(condition: Any) -> bool:
-        value = metrics.get(condition.metric.key)
-        return value is not None and bool(condition.holds(np.array([value], dtype=np.float32))[0])
-
-    return [number for number, rule in enumerate(rules.rules) if all(map(holds, rule.conditions))]
 
 
 def _truth(folder: RunFolder, row: int) -> int | None:
