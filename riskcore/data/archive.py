@@ -6,14 +6,9 @@ written. What is written goes to a folder beside the wanted one, which takes its
 
 from __future__ import annotations
 
-import os
-import shutil
 import stat
-import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 
 from riskcore.errors import DownloadError
@@ -77,16 +72,3 @@ def _write(source: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None
             if left < 0:
                 raise DownloadError(f"{_name(member)} in the archive is larger than it says. Nothing was unpacked.")
             plain.write(chunk)
-
-
-@contextmanager
-def folder_in_place(folder: Path) -> Iterator[Path]:
-    """A new folder beside `folder` to write into; it becomes `folder` at the end, or vanishes on any error."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        yield beside
-        beside.chmod(0o755)
-        os.rename(beside, folder)
-    finally:
-        shutil.rmtree(beside, ignore_errors=True)

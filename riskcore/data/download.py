@@ -11,7 +11,6 @@ import datetime
 import difflib
 import hashlib
 import http.client
-import json
 import os
 import urllib.error
 import urllib.request
@@ -19,8 +18,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 from riskcore.config import Config, setting
-from riskcore.data.archive import folder_in_place, unpack
+from riskcore.data.archive import unpack
 from riskcore.errors import DownloadError
+from riskcore.storage.files import folder_in_place, write_json
 from riskcore.version import __version__
 
 BASE_URL = "https://pages.cs.wisc.edu/~anhai/data1/deepmatcher_data/"
@@ -136,4 +136,4 @@ def _check_digest(digest: str, wanted: str | None) -> None:
 def _write_source(path: Path, name: str, url: str, digest: str) -> None:
     fetched = datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
     entry = {"name": name, "url": url, "sha256": digest, "fetched": fetched}
-    path.write_text(json.dumps(entry, indent=2) + "\n", encoding="utf-8")
+    write_json(path, entry)

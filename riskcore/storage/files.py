@@ -1,7 +1,7 @@
-"""Files that are there whole or not at all: written beside their place, flushed to disk, renamed into it.
+"""Files and folders that are there whole or not at all: written under another name, flushed to disk, renamed.
 
 A part has a name that no reader looks for, so a half-written file is never read. What goes wrong with the disk
-becomes one clear error, and the part is taken away so that a full disk has room to say so.
+becomes one clear error, and the part is removed so that a full disk has room for what follows.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ import contextlib
 import errno
 import json
 import os
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -68,6 +70,20 @@ def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
 
 
 @contextlib.contextmanager
+def folder_in_place(folder: Path) -> Iterator[Path]:
+    """A new folder beside `folder` to write into; it becomes `folder` at the end, or is removed on any error."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    try:
+        yield beside
+        beside.chmod(0o755)
+        os.rename(beside, folder)
+        _sync_folder(folder.parent)
+    finally:
+        shutil.rmtree(beside, ignore_errors=True)
+
+
+@contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
     """Turns what the disk refuses into one clear error about the path."""
     try:
@@ -94,15 +110,15 @@ def _sync_folder(folder: Path) -> None:
 
 
 def remove_parts(folder: Path) -> None:
-    """Take away what a killed writer left unfinished. Only the worker that holds the run may do this."""
+    """Remove what a killed writer left unfinished. Only the worker that holds the run may do this."""
     for part in folder.rglob(f"*{PART}"):
         with contextlib.suppress(OSError):
             part.unlink()
 
 
-def read_json(path: Path) -> Any:
-    """The JSON value in a file that was written whole."""
+def read_json(path: Path, cure: str = "Restore it, or run again.") -> Any:
+    """The JSON value in a file that was written whole; `cure` ends the error about one that cannot be read."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise StorageError(f"{path} cannot be read: {error}. Restore it, or run again.") from error
+        raise StorageError(f"{path} cannot be read: {error}. {cure}") from error

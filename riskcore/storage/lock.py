@@ -1,6 +1,6 @@
-"""One process at a time: an operating-system lock on a file in a folder, such as a run's.
+"""One process at a time: an operating-system lock on a file.
 
-The system lets go of it when the process ends, however it ends, so a killed worker blocks nobody.
+The system releases the lock when the process ends, however it ends, so a killed process blocks nobody.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from riskcore.storage.files import storage_error
 LOCK_FILE = "worker.lock"
 
 
-class FolderLock:
-    """Holds a folder as a context manager; raises `BusyError` if another process does.
+class FileLock:
+    """Holds a lock file as a context manager; raises `BusyError` if another process does.
 
-    `patience` is how many seconds to wait for it: a killed process takes a moment to let go.
+    `patience` is how many seconds to wait for it. The file stays behind: removing it would let two processes hold
+    locks on two files of one name.
     """
 
-    def __init__(self, folder: Path, patience: float = 0.0) -> None:
-        self.path, self.patience = folder / LOCK_FILE, patience
+    def __init__(self, path: Path, patience: float = 0.0) -> None:
+        self.path, self.patience = path, patience
         self._descriptor: int | None = None
 
     def __enter__(self) -> Self:
@@ -33,17 +34,17 @@ class FolderLock:
             descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             raise storage_error(self.path, error) from error
-        if not self._taken(descriptor):
+        if not self._acquire(descriptor):
             holder = os.pread(descriptor, 200, 0).decode("utf-8", "replace").strip()
             os.close(descriptor)
-            raise BusyError(_message(self.path.parent.name, holder))
+            raise BusyError(self._busy(f" ({holder})" if holder else ""))
         self._descriptor = descriptor
-        with contextlib.suppress(OSError):  # a full disk keeps no one from holding the lock
+        with contextlib.suppress(OSError):  # a full disk must not keep anyone from holding the lock
             os.ftruncate(descriptor, 0)
             os.pwrite(descriptor, f"process {os.getpid()} on {os.uname().nodename}\n".encode(), 0)
         return self
 
-    def _taken(self, descriptor: int) -> bool:
+    def _acquire(self, descriptor: int) -> bool:
         until = time.monotonic() + self.patience
         while True:
             try:
@@ -55,12 +56,22 @@ class FolderLock:
             else:
                 return True
 
+    def _busy(self, holder: str) -> str:
+        return f"Another process{holder} holds {self.path}. Wait until it is done and try again."
+
     def __exit__(self, *_: object) -> None:
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
 
-def _message(run: str, holder: str) -> str:
-    who = f" ({holder})" if holder else ""
-    return f"Run {run} is being worked on by another worker{who}. Watch it, or cancel it first."
+class FolderLock(FileLock):
+    """The lock of a folder that one worker at a time writes to, such as a run's."""
+
+    def __init__(self, folder: Path, patience: float = 0.0) -> None:
+        super().__init__(folder / LOCK_FILE, patience)
+
+    def _busy(self, holder: str) -> str:
+        return (
+            f"Run {self.path.parent.name} is being worked on by another worker{holder}. Watch it, or cancel it first."
+        )

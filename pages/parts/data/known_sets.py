@@ -1,14 +1,12 @@
 """Data sets that the screens know: the bundled samples, what was uploaded, and folders someone registered.
 
 What a person said about a set (types, counterparts of a source's attributes) is kept beside the data folder's sets
-in one JSON file, written beside its place and renamed into it.
+in `registered.json`. A damaged one is reported, never replaced: it holds work that nothing else has.
 """
 
 from __future__ import annotations
 
 import dataclasses
-import json
-import os
 import re
 import tempfile
 from collections.abc import Iterable
@@ -16,9 +14,11 @@ from pathlib import Path
 from typing import Protocol
 
 from riskcore.data import list_samples
-from riskcore.data.archive import folder_in_place, unpack
-from riskcore.errors import ConfigError
+from riskcore.data.archive import unpack
+from riskcore.errors import ConfigError, StorageError
 from riskcore.paths import data_root
+from riskcore.storage.files import folder_in_place, read_json, write_bytes, write_json, writing
+from riskcore.storage.lock import FileLock
 
 FOLDER_FILES = tuple(
     f"{stem}.{ending}" for stem in ("tableA", "tableB", "train", "valid", "test") for ending in ("csv", "parquet")
@@ -26,6 +26,8 @@ FOLDER_FILES = tuple(
 MAX_UNPACKED = 1_000_000_000  # bytes; as much as an analyst's workload has, and no bomb
 MAX_MEMBERS = 1_000
 MAX_RATIO = 200.0
+PATIENCE = 10.0  # seconds to wait for another registration; each takes milliseconds
+_CURE = "Repair it or restore a copy; if that is impossible, move it away and register the data sets again."
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 
@@ -58,14 +60,17 @@ def known_sets() -> dict[str, KnownSet]:
 
 
 def register(path: str, types: dict[str, str] | None = None, maps: dict[str, dict[str, str]] | None = None) -> None:
-    """Remember a set; what is given replaces what was said before."""
-    said = _read()
-    entry = said.setdefault(path, {})
-    if types is not None:
-        entry["types"] = types
-    if maps is not None:
-        entry["maps"] = {**entry.get("maps", {}), **maps}
-    _write(said)
+    """Remember a set; what is given replaces what was registered before."""
+    with writing(data_root()):
+        data_root().mkdir(parents=True, exist_ok=True)
+    with FileLock(_file().with_name(f".{_file().name}.lock"), PATIENCE):  # two people may register at once
+        said = _read()
+        entry = said.setdefault(path, {})
+        if types is not None:
+            entry["types"] = types
+        if maps is not None:
+            entry["maps"] = {**entry.get("maps", {}), **maps}
+        write_json(_file(), said)
 
 
 def save_upload(name: str, files: Iterable[Upload]) -> Path:
@@ -96,7 +101,7 @@ def _save_one(home: Path, name: str, file: Upload) -> Path:
     if ending not in (".csv", ".parquet"):
         raise ConfigError(f"{file.name} is neither csv, parquet nor zip. Upload one of these.")
     path = home / f"{name}{ending}"
-    _replace(path, file.getvalue())
+    write_bytes(path, file.getvalue())
     return path
 
 
@@ -129,20 +134,11 @@ def _file() -> Path:
 
 
 def _read() -> dict[str, dict]:
-    try:
-        said = json.loads(_file().read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    file = _file()
+    if not file.exists():
         return {}
+    said = read_json(file, _CURE)
+    if not isinstance(said, dict) or not all(isinstance(entry, dict) for entry in said.values()):
+        raise StorageError(f"{file} is not a list of registered data sets. {_CURE}")
     kept = ("types", "maps")
     return {path: {key: entry[key] for key in kept if key in entry} for path, entry in said.items()}
-
-
-def _write(said: dict[str, dict]) -> None:
-    data_root().mkdir(parents=True, exist_ok=True)
-    _replace(_file(), json.dumps(said, indent=1).encode())
-
-
-def _replace(path: Path, content: bytes) -> None:
-    with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", delete=False) as beside:
-        beside.write(content)
-    os.replace(beside.name, path)

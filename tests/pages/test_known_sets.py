@@ -1,0 +1,53 @@
+"""The registry of data sets: whole, locked, and never replaced when it is damaged."""
+
+from __future__ import annotations
+
+import json
+import time
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from pages.parts.data import known_sets as registry
+from riskcore.errors import StorageError
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """The registry's file in an empty data folder."""
+    monkeypatch.setattr(registry, "data_root", lambda: tmp_path / "data")
+    return tmp_path / "data" / "registered.json"
+
+
+def test_what_is_registered_is_known(file):
+    registry.register("/data/one", types={"year": "number"})
+    registry.register("/data/one", maps={"/data/two": {"author": "authors"}})
+    known = registry.known_sets()["/data/one"]
+    assert (known.types, known.maps) == ({"year": "number"}, {"/data/two": {"author": "authors"}})
+
+
+def test_registrations_at_the_same_moment_are_all_kept(file, monkeypatch):
+    """Each reads the file, changes it and writes it back: without a lock the last one wins."""
+    read = registry._read
+
+    def slowly():
+        found = read()
+        time.sleep(0.02)
+        return found
+
+    monkeypatch.setattr(registry, "_read", slowly)
+    paths = [f"/data/{number}" for number in range(12)]
+    with ThreadPoolExecutor(6) as people:
+        list(people.map(registry.register, paths))
+    assert set(json.loads(file.read_text())) == set(paths)
+    assert [one.name for one in file.parent.iterdir() if one.name.endswith(".part")] == []
+
+
+@pytest.mark.parametrize("content", ['{"/data/one": {"types"', "[1, 2]", '{"/data/one": 3}', "\x00"])
+def test_a_damaged_registry_is_reported_and_kept(file, content):
+    file.parent.mkdir()
+    file.write_text(content)
+    for ask in (registry.known_sets, lambda: registry.register("/data/two")):
+        with pytest.raises(StorageError, match=r"registered\.json .*move it away and register"):
+            ask()
+    assert file.read_text() == content
