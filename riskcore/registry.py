@@ -10,14 +10,17 @@ from __future__ import annotations
 
 import dataclasses
 import importlib
+import re
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
+from operator import attrgetter
 from typing import Any, Generic, TypeVar
 
 from riskcore.errors import ConfigError
 
 NEUTRAL_COLOUR = "#7a8694"
+_NAME = re.compile(r"[a-z0-9][a-z0-9 +-]*")  # names become file names, setting values and chart labels
 
 
 @dataclasses.dataclass(frozen=True)
@@ -28,10 +31,19 @@ class Spec:
     words: str
     code: str  # "module:attribute"
 
+    def __post_init__(self) -> None:
+        if not _NAME.fullmatch(self.name):
+            raise ConfigError(f"{self.name!r} cannot be a name: use lower-case letters, digits, spaces, + and -.")
+
     def load(self) -> Any:
         """The code behind the spec; its module is imported only now."""
-        module, _, attribute = self.code.partition(":")
-        return getattr(importlib.import_module(module), attribute)
+        return load_attribute(self.code)
+
+
+def load_attribute(address: str) -> Any:
+    """What a `module:attribute` names."""
+    module, _, attribute = address.partition(":")
+    return getattr(importlib.import_module(module), attribute)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,20 +60,26 @@ class MatcherSpec(Spec):
 class MethodSpec(Spec):
     """A method: a function `(MethodContext) -> MethodResult` (see `riskcore.training.method`)."""
 
+    step: str = ""  # what the run is doing while the method works, for progress: "Fine-tune by risk"
     colour: str = NEUTRAL_COLOUR
-    default: bool = False  # whether a run includes it unless told otherwise
-    iterates: bool = False  # whether it records iterations that can be browsed
-    needs_training: bool = False  # whether it has to train the matcher: not possible with external scores
-    is_baseline: bool = False  # whether it does without adapting by risk; shown after the others
-    cost: float = 1.0  # share of a run's time, tradition being 3
+    iterations: str = ""  # the setting that says how many iterations it records for browsing, such as adapt.iterations
+    trains_matcher: bool = False  # whether it must train the matcher, which external scores cannot be
+    needs_shift: bool = False  # whether it makes sense only where source and target are two data sets
+    seconds: str = ""  # "module:function" that estimates its time; without one, a general guess
+
+    @property
+    def iterates(self) -> bool:
+        return bool(self.iterations)
 
 
 @dataclasses.dataclass(frozen=True)
 class RankingSpec(Spec):
-    """A ranking of labels, riskiest first: a function `(RankingInput) -> Ranking | None`."""
+    """A ranking of labels, most likely wrong first: a function `(RankingInput) -> Ranking | None`.
+
+    See `riskcore.risk.rankings`. None says that the ranking cannot be made from what is known.
+    """
 
     colour: str = NEUTRAL_COLOUR
-    labels_used: tuple[str, ...] = ()
 
 
 SpecType = TypeVar("SpecType", bound=Spec)
@@ -165,3 +183,116 @@ MATCHERS = Registry(
         ),
     ),
 )
+
+METHODS = Registry(
+    "method",
+    "riskcore.methods",
+    MethodSpec,
+    (
+        MethodSpec(
+            "tradition",
+            "the matcher as trained on the source; validation pairs only choose the epoch",
+            "riskcore.training.methods:tradition",
+            step="Train the matcher on the source",
+            seconds="riskcore.training.costs:tradition",
+        ),
+        MethodSpec(
+            "risk",
+            "the matcher fine-tuned on the unlabelled target by risk, as published",
+            "riskcore.training.methods:risk",
+            step="Fine-tune by risk",
+            colour="#2f7fc1",
+            iterations="adapt.iterations",
+            seconds="riskcore.training.costs:risk",
+        ),
+        MethodSpec(
+            "risk+",
+            "risk stacked with base learners (forests, a linear model, the rules, the fine-tuned matcher), out-of-fold",
+            "riskcore.training.methods:risk_plus",
+            step="Fine-tune by stacked evidence",
+            colour="#12a5b5",
+            iterations="adapt.beyond_iterations",
+            seconds="riskcore.training.costs:risk_plus",
+        ),
+        MethodSpec(
+            "transfer",
+            "the matcher trained so that it cannot tell source from target (gradient reversal)",
+            "riskcore.training.methods:transfer",
+            step="Train for transfer",
+            colour="#b07d4f",
+            trains_matcher=True,
+            needs_shift=True,
+            seconds="riskcore.training.costs:transfer",
+        ),
+        MethodSpec(
+            "supervised",
+            "the matcher fine-tuned on the validation labels",
+            "riskcore.training.methods:supervised",
+            step="Fine-tune on validation labels",
+            colour="#9a8f2c",
+            trains_matcher=True,
+            seconds="riskcore.training.costs:supervised",
+        ),
+        MethodSpec(
+            "self-training",
+            "the matcher trained on its own most confident labels of the target",
+            "riskcore.training.methods:self_training",
+            step="Train on its own confident labels",
+            colour="#b565a7",
+            trains_matcher=True,
+            seconds="riskcore.training.costs:self_training",
+        ),
+        MethodSpec(
+            "forest",
+            "a random forest on the metrics, trained on source and validation labels",
+            "riskcore.training.methods:forest",
+            step="Train the forest",
+            colour="#5f9e57",
+            seconds="riskcore.training.costs:forest",
+        ),
+    ),
+)
+
+RANKINGS = Registry(
+    "ranking",
+    "riskcore.rankings",
+    RankingSpec,
+    (
+        RankingSpec(
+            "risk",
+            "Value-at-Risk of the label, by the fitted risk model",
+            "riskcore.risk.rankings:by_risk",
+            colour="#e0355a",
+        ),
+        RankingSpec(
+            "confidence",
+            "how far the matcher's probability is from its label",
+            "riskcore.risk.rankings:by_confidence",
+            colour="#2f7fc1",
+        ),
+        RankingSpec(
+            "static rules",
+            "the risk model before any fit: every rule weighs the same",
+            "riskcore.risk.rankings:by_static_rules",
+            colour="#b07d4f",
+        ),
+        RankingSpec(
+            "trust score",
+            "closer to training pairs of the other class than to those of its own",
+            "riskcore.risk.rankings:by_trust_score",
+            colour="#5f9e57",
+        ),
+        RankingSpec(
+            "uncertainty",
+            "disagreement of several matchers; needs their outputs",
+            "riskcore.risk.rankings:by_uncertainty",
+            colour="#b565a7",
+        ),
+    ),
+)
+
+
+def iterations_of(config: Any, method: str) -> int:
+    """How many iterations a method makes after its starting model, by the settings of a run (a `RunConfig`)."""
+    spec = METHODS[method]
+    return int(attrgetter(spec.iterations)(config)) if spec.iterates else 0

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.progress import BarColumn, Progress, TextColumn
 
 from riskcore.cli.console import console, say
+from riskcore.registry import iterations_of
 from riskcore.training.listeners import Listener, Record
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class RunProgress(Listener):
     """Keeps the estimate and tells `show` about it."""
 
     def __init__(self, config: RunConfig, show: Any) -> None:
-        self.estimate, self.adapt, self.show = Estimate(config.methods), config.adapt, show
+        self.estimate, self.config, self.show = Estimate(config.methods), config, show
         self._epochs = 0
 
     def on_phase_start(self, record: Record) -> None:
@@ -86,7 +87,7 @@ class RunProgress(Listener):
         self._step(record["epoch"], self._epochs, f"{self.estimate.phase} epoch {record['epoch']} of {self._epochs}")
 
     def on_iteration_end(self, scores: IterationScores) -> None:
-        rounds = max(self.adapt.rounds_of(scores.method), scores.iteration)
+        rounds = max(iterations_of(self.config, scores.method), scores.iteration)
         what = f"{scores.method} iteration {scores.iteration} of {rounds}"
         self._step(scores.iteration + 1, rounds + 1, what)
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskcore.errors import StorageError
+from riskcore.registry import METHODS
 from riskcore.runs.store.run_record import RunNotFoundError
 from riskcore.storage.files import read_json
 
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
     from riskcore.rules.rule_set import RuleSet
 
 _ITERATION = re.compile(r"iteration-(\d+)\.parquet")
-ADAPTIVE = ("risk", "risk+")  # methods that have iterations
 
 
 class RunFolder:
@@ -99,7 +99,7 @@ class RunFolder:
     @property
     def ready(self) -> bool:
         """Whether pairs can be browsed: at least one iteration of one method is there."""
-        return self.pairs_file.exists() and any(self.iterations(method) for method in ADAPTIVE)
+        return self.pairs_file.exists() and bool(self.methods())
 
     def run(self) -> dict[str, Any]:
         """Config, fingerprint, versions, seed, labels used, attributes, counts and notices."""
@@ -161,16 +161,22 @@ class RunFolder:
 
     def methods(self) -> list[str]:
         """Methods with iterations to browse."""
-        return [method for method in ADAPTIVE if self.iterations(method)]
+        return [method for method in self._iterating() if self.iterations(method)]
 
     def attributes(self) -> list[str]:
         """Names of the attributes that source and target share."""
         return [attribute["name"] for attribute in self.run()["attributes"]]
 
     def _of_method(self, kind: str, method: str) -> Path:
-        if method not in ADAPTIVE:
-            raise StorageError(f"{method!r} has no iterations. Methods that do: {', '.join(ADAPTIVE)}.")
+        if method not in self._iterating():
+            raise StorageError(f"{method!r} has no iterations. Methods that do: {', '.join(self._iterating())}.")
         return self.path / kind if method == "risk" else self.path / kind / method
+
+    def _iterating(self) -> list[str]:
+        """Methods that record iterations: those of the registry, and any whose package is no longer installed."""
+        known = [spec.name for spec in METHODS if spec.iterates]
+        stored = sorted(path.name for path in (self.path / "scores").glob("*/"))
+        return [*known, *(name for name in stored if name not in known)]
 
     def _there(self, file: Path) -> Path:
         if not self.path.is_dir():

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from riskcore.matchers.base import Arrays
 from riskcore.risk import RiskModel, RiskScores
 
 
@@ -34,3 +35,4 @@ class MethodResult:
     unseen: np.ndarray | None  # float64, pairs of the target that no method was given
     labels_used: tuple[str, ...]  # of "source", "validation": those that trained, fitted or chose what gave the answer
     record: dict[str, Any]  # best_iteration (the kept one) or best_epoch, validation_f1, lacked (sentences), ...
+    learned: Arrays = dataclasses.field(default_factory=dict)  # weights that later methods start from (`tradition`)

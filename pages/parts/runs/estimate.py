@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Sequence
 
-from riskcore.config import METHODS, RunConfig
+from riskcore.config import RunConfig
+from riskcore.registry import METHODS, iterations_of
 from riskcore.runs import Event, RunRecord, RunState
 
 STEP_WORDS = {
@@ -46,7 +47,7 @@ class Standing:
 
 def steps_of(config: RunConfig) -> tuple[str, ...]:
     """The steps of a run, in order."""
-    methods = [method for method in METHODS if method in config.methods or method == "tradition"]
+    methods = [method for method in METHODS.names() if method in config.methods or method == "tradition"]
     return ("data", "evidence", *methods, "report")
 
 
@@ -125,7 +126,7 @@ def within_step(record: RunRecord, events: Sequence[Event], step: str | None) ->
     if step == "evidence":
         share = record.done / record.total if record.total else 0.0
         return {"metrics": 0.6 * share, "rules": 0.6 + 0.4 * share}.get(record.phase or "", 0.0)
-    if step in ("risk", "risk+"):
+    if step in METHODS and METHODS[step].iterates:
         told = sum(e.kind == "iteration_end" and e.record.get("method") == step for e in events)
-        return min(told / (record.config.adapt.rounds_of(step) + 1), 1.0)
+        return min(told / (iterations_of(record.config, step) + 1), 1.0)
     return record.done / record.total if step == record.phase and record.total else 0.0

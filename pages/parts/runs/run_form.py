@@ -14,9 +14,10 @@ from pages.parts.frame.text import short
 from pages.parts.runs.estimate import Sizes, estimate_seconds, finished_alike, raw_seconds
 from pages.parts.runs.live import sizes_of
 from pages.parts.runs.run_picker import store
-from riskcore.config import METHODS, AdaptConfig, MatcherConfig, RunConfig, TuneConfig
+from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data import DataProfile
 from riskcore.errors import ConfigError
+from riskcore.registry import METHODS
 from riskcore.runs import RunFolder, start
 
 MATCHERS = {
@@ -89,14 +90,14 @@ def _profile(path: str) -> DataProfile:
 
 
 def _choose_methods() -> list[str]:
-    options = [method for method in METHODS if method != "tradition"]
+    options = [method for method in METHODS.names() if method != "tradition"]
     return st.pills(
         "Methods to compare with tradition",
         options,
         selection_mode="multi",
         default=["risk", "risk+", "supervised", "forest"],
         key="form methods",
-        help=method_words(METHODS),
+        help=method_words(METHODS.names()),
     )
 
 

@@ -23,10 +23,11 @@ from riskcore.bench.plan.ablations import ablated
 from riskcore.bench.plan.cells import BEGUN, Cell
 from riskcore.bench.run.documents import write_document
 from riskcore.bench.run.stamps import code_stamp, data_stamp, hardware, versions
-from riskcore.config import METHODS, RunConfig
+from riskcore.config import RunConfig
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.errors import RiskcoreError
 from riskcore.evaluation.truth_scorer import TruthScorer
+from riskcore.registry import METHODS, iterations_of
 from riskcore.runs.worker.execute import load_data
 from riskcore.runs.worker.results import peak_rss_mb
 from riskcore.storage.files import read_json, write_json, write_text
@@ -170,7 +171,7 @@ class _Notes(Listener):
         row |= self.scorer.ranking(scores.scores.label, risk=scores.scores.risk, confidence=unsure)
         self.iterations[name] = [*(one for one in self.iterations.get(name, []) if one["iteration"] < number), row]
         self._save()
-        rounds = max(self.config.adapt.rounds_of(scores.method), number, 1)
+        rounds = max(iterations_of(self.config, scores.method), number, 1)
         self.within = number / rounds
         self._tell_step(f"{name} iteration {number} of {rounds}")
 

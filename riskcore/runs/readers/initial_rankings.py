@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow.parquet as pq
 
-from riskcore.risk import Ranking, RiskModelError, prior_model
-from riskcore.risk.baselines import confidence, static_rules, trust_score
+from riskcore.config import RiskConfig
+from riskcore.risk import Ranking, prior_model
+from riskcore.risk.rankings import RankingInput, all_rankings
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import read_json
 
 if TYPE_CHECKING:
-    from riskcore.config import RiskConfig
     from riskcore.training.evidence import Evidence
 
-TRUST_CELLS = 2_000_000_000  # distances a trust score may take: some minutes of one core
 MOST_FIRED = 8_000_000  # entries of a firing matrix that a reader holds in memory: about 40 MB, twice that on the way
 _COLUMNS = ["probability", "label", "risk"]
 
@@ -43,13 +41,9 @@ def initial_rankings(
         return None
     scores = pq.read_table(folder.scores_file("risk", 0), columns=_COLUMNS)
     probability, label, risk = (scores.column(name).to_numpy() for name in _COLUMNS)
-    found = [Ranking("risk", risk, _labels_of_risk(folder)), confidence(probability, label)]
-    found += (
-        _from_files(folder, probability, label)
-        if evidence is None
-        else _from_evidence(evidence, probability, label, config)
-    )
-    return InitialRankings(label, tuple(found))
+    known = RankingInput(probability, label, risk, _labels_of_risk(folder), config=config or RiskConfig())
+    known = _with_files(folder, known) if evidence is None else _with_evidence(evidence, known)
+    return InitialRankings(label, tuple(all_rankings(known)))
 
 
 def _labels_of_risk(folder: RunFolder) -> tuple[str, ...]:
@@ -62,20 +56,20 @@ def _labels_of_risk(folder: RunFolder) -> tuple[str, ...]:
     return ("source", "validation") if counts.get("validation", 1) else ("source",)
 
 
-def _from_evidence(
-    evidence: Evidence, probability: np.ndarray, label: np.ndarray, config: RiskConfig | None
-) -> list[Ranking]:
-    source, target = evidence.source, evidence.target
-    found = [static_rules(evidence.prior, probability, target.fired, label)]
-    if len(source) * len(label) <= TRUST_CELLS:
-        with contextlib.suppress(RiskModelError):  # a source of one class has no other class to be close to
-            found.append(trust_score(source.metrics.values, source.labels, target.metrics.values, label, config))
-    return found
+def _with_evidence(evidence: Evidence, known: RankingInput) -> RankingInput:
+    return dataclasses.replace(
+        known,
+        prior=evidence.prior,
+        fired=evidence.target.fired,
+        metrics=evidence.target.metrics.values,
+        source_metrics=evidence.source.metrics.values,
+        source_labels=evidence.source.labels,
+    )
 
 
-def _from_files(folder: RunFolder, probability: np.ndarray, label: np.ndarray) -> list[Ranking]:
+def _with_files(folder: RunFolder, known: RankingInput) -> RankingInput:
     if pq.read_metadata(folder.fired_file).num_rows > MOST_FIRED:
-        return []
+        return known
     rules = folder.rules()
     prior = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support)
-    return [static_rules(prior, probability, read_fired(folder, len(label), len(rules)), label)]
+    return dataclasses.replace(known, prior=prior, fired=read_fired(folder, len(known.label), len(rules)))

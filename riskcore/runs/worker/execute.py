@@ -140,7 +140,7 @@ class _Work:
         started = time.perf_counter() - data_seconds
         workload, truth = data or load_data(self.config)
         self._describe(folder, workload, truth)
-        recorder = Recorder(self.store, self.record.id, folder, workload, truth, self.config.adapt)
+        recorder = Recorder(self.store, self.record.id, folder, workload, truth, self.config)
         recorder.on_phase_start({"phase": "data", "steps": None})
         recorder.on_phase_end({"phase": "data", "seconds": time.perf_counter() - started})
         self._check_stop()

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.matchers.store import save
+from riskcore.registry import iterations_of
 from riskcore.runs.evidence_files import has_evidence, write_evidence
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_store import RunStore
@@ -19,7 +20,7 @@ from riskcore.storage.jsonable import jsonable
 from riskcore.training.listeners import Listener, Record
 
 if TYPE_CHECKING:
-    from riskcore.config import AdaptConfig
+    from riskcore.config import RunConfig
     from riskcore.data.workload import TargetTruth, Workload
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
@@ -39,10 +40,10 @@ class Recorder(Listener):
         folder: RunFolder,
         workload: Workload,
         truth: TargetTruth,
-        adapt: AdaptConfig,
+        config: RunConfig,
     ) -> None:
         self.store, self.run, self.folder = store, run, folder
-        self._adapt = adapt
+        self._config = config
         self.scorer = TruthScorer(truth.labels)
         self.unseen = None if truth.unseen is None else TruthScorer(truth.unseen.labels)
         self.scores = ScoreWriter(folder, workload.target.ids, self.scorer)
@@ -83,7 +84,7 @@ class Recorder(Listener):
     def on_iteration_end(self, scores: IterationScores) -> None:
         row = self.scores.write(scores)
         self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
-        self._row(scores.iteration, max(self._adapt.rounds_of(scores.method), scores.iteration), at_once=True)
+        self._row(scores.iteration, max(iterations_of(self._config, scores.method), scores.iteration), at_once=True)
 
     def on_adapted(self, matcher: Matcher) -> None:
         save(matcher, self.folder.matcher)

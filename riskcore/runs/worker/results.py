@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from riskcore.evaluation.truth_scorer import TruthScorer
+from riskcore.registry import RANKINGS
 from riskcore.risk import auroc, errors_found
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.initial_rankings import InitialRankings
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
 ITERATION_FIELDS = ("f1", "validation_f1", "flips", "fixed", "broken", "mean_risk", "seconds")
 REVIEWED = 1000
-BASELINES = ("confidence", "uncertainty", "trust score", "static rules")
 
 
 def results_document(
@@ -60,14 +60,19 @@ def _first_iteration(initial: InitialRankings | None, scorer: TruthScorer) -> di
     if initial is None:
         return None
     if not scorer.knows:
-        return {"auroc": None, "rivals": dict.fromkeys(BASELINES), "mispredicted": None, "top_1000_hits": None}
+        return {"auroc": None, "rivals": _unknown(), "mispredicted": None, "top_1000_hits": None}
     wrong, known = scorer.wrong(initial.label), scorer.known
     risk, *baselines = initial.rankings
     found = errors_found(risk.scores[known], wrong[known])
     areas = {ranking.name: auroc(ranking.scores[known], wrong[known]) for ranking in baselines}
     return {
         "auroc": auroc(risk.scores[known], wrong[known]),
-        "rivals": dict.fromkeys(BASELINES) | areas,
+        "rivals": _unknown() | areas,
         "mispredicted": int(wrong.sum()),
         "top_1000_hits": round(float(found[min(REVIEWED, len(found) - 1)])),
     }
+
+
+def _unknown() -> dict[str, float | None]:
+    """Every ranking but risk itself, before anything is known of it."""
+    return {name: None for name in RANKINGS.names() if name != "risk"}

@@ -1,0 +1,75 @@
+"""How long the parts of a run take, roughly: pairs seen by the matcher over its speed. No result depends on it."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from riskcore.config import RunConfig
+from riskcore.registry import MATCHERS, METHODS, load_attribute
+
+_PREDICT = 0.3  # a prediction costs this much of a training step
+_REFIT_SECONDS = 3.0  # the risk model is refitted for every fold
+
+
+@dataclasses.dataclass(frozen=True)
+class RunSizes:
+    """Pairs that a run will see."""
+
+    source: int
+    validation: int
+    target: int
+
+    @property
+    def all(self) -> int:
+        return self.source + self.validation + self.target
+
+
+def method_seconds(method: str, config: RunConfig, sizes: RunSizes) -> float:
+    """The seconds that a method may take; a method without an estimate of its own trains, as most do."""
+    speed = MATCHERS[config.matcher.kind].pairs_per_second
+    estimate = METHODS[method].seconds
+    return float(load_attribute(estimate)(config, sizes, speed)) if estimate else transfer(config, sizes, speed)
+
+
+def tradition(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    seen = config.tune.epochs * (sizes.source + _PREDICT * sizes.validation)
+    return seen / speed + _predictions(sizes, speed)
+
+
+def risk(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    return config.adapt.iterations * (_pass(sizes, speed) + _REFIT_SECONDS) + _predictions(sizes, speed)
+
+
+def risk_plus(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    """Forests are grown for every fold, and the matcher is fine-tuned on the validation labels in each."""
+    adapt = config.adapt
+    folds = adapt.witness_folds if sizes.validation < adapt.few_pairs else adapt.taught_folds
+    tuned = adapt.iterations * sizes.validation * folds / speed
+    forests = (adapt.witness_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500)
+    passes = adapt.beyond_iterations * (_pass(sizes, speed) + _REFIT_SECONDS)
+    return passes + _predictions(sizes, speed) + forests + tuned
+
+
+def transfer(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    return config.tune.epochs * (sizes.source + sizes.target) / speed + _predictions(sizes, speed)
+
+
+def supervised(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    return config.tune.epochs * sizes.validation / speed + _predictions(sizes, speed)
+
+
+def self_training(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    return config.adapt.iterations * _pass(sizes, speed) + _predictions(sizes, speed)
+
+
+def forest(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    return 2.0 + sizes.all / 6000
+
+
+def _pass(sizes: RunSizes, speed: float) -> float:
+    """One pass over target and validation pairs, and their predictions."""
+    return (1 + _PREDICT) * (sizes.target + sizes.validation) / speed
+
+
+def _predictions(sizes: RunSizes, speed: float) -> float:
+    return _PREDICT * (sizes.validation + sizes.target) / speed

@@ -1,0 +1,85 @@
+"""What a method is given, and how to add one.
+
+A method is a function that takes a `MethodContext` and returns a `MethodResult`: the match probability of every target
+pair. To add one, write the function and register a `MethodSpec` for it, in `riskcore/registry.py` or from a package of
+your own (docs/extending.md). The run then trains, times, checkpoints, stores, compares and reports it like the others.
+
+The context holds no label of the target. `labels_used` of the result names what trained, fitted or chose the answer:
+`context.labels_to_choose` where validation pairs only choose an epoch or an iteration, `context.labels_to_learn` where
+they are trained on.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from riskcore.config import RunConfig
+from riskcore.data.schema import Attribute
+from riskcore.matchers import create
+from riskcore.matchers.base import Arrays, Matcher, ShouldStop, never
+from riskcore.training.checkpoint import Checkpoint
+from riskcore.training.evidence import Evidence
+from riskcore.training.listeners import Listener, notify
+from riskcore.training.results import MethodResult
+from riskcore.training.supervised import validation_scores
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class MethodContext:
+    """What every method of a run shares: evidence, settings, the trained matcher, and where checkpoints go."""
+
+    name: str
+    attributes: tuple[Attribute, ...]
+    evidence: Evidence
+    config: RunConfig
+    trained: Arrays  # weights of the traditionally trained matcher; empty while `tradition` itself works
+    listeners: Sequence[Listener] = ()
+    folder: Path | None = None
+    should_stop: ShouldStop = never
+
+    def new_matcher(self) -> Matcher:
+        """An untrained matcher of the configured kind."""
+        return create(self.config.matcher, self.attributes)
+
+    def trained_matcher(self) -> Matcher:
+        """A fresh copy of the traditionally trained matcher."""
+        matcher = self.new_matcher()
+        matcher.begin(self.evidence.source.examples, self.config.seed)
+        matcher.restore(self.trained)
+        return matcher
+
+    def checkpoint(self, suffix: str = "") -> Checkpoint | None:
+        """The method's own checkpoint file, so that a killed run goes on; None where nothing is kept."""
+        return None if self.folder is None else Checkpoint(self.folder / f"{self.name}{suffix}.safetensors")
+
+    def progress(self, done: int, total: int) -> None:
+        """Report how far the method is."""
+        notify(self.listeners, "on_progress", {"phase": self.name, "done": done, "total": total})
+
+    @property
+    def labels_to_choose(self) -> tuple[str, ...]:
+        """Labels used by a method that trains on the source and chooses an epoch or iteration on validation pairs."""
+        return ("source", "validation") if self.evidence.validation.has_both_classes else ("source",)
+
+    @property
+    def labels_to_learn(self) -> tuple[str, ...]:
+        """Labels used by a method that trains on the validation pairs themselves, whatever their classes."""
+        return ("source", "validation") if len(self.evidence.validation) else ("source",)
+
+    def answer(
+        self, matcher: Matcher, labels_used: tuple[str, ...], record: dict[str, Any], learned: Arrays | None = None
+    ) -> MethodResult:
+        """The matcher's answers for target and unseen pairs."""
+        evidence = self.evidence
+        f1, _ = validation_scores(evidence.validation.labels, matcher.predict_proba(evidence.validation.examples))
+        return MethodResult(
+            self.name,
+            matcher.predict_proba(evidence.target.examples),
+            None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples),
+            labels_used if matcher.trainable else (),  # where external scores come from is not known here
+            {**record, "validation_f1": f1},
+            learned or {},
+        )

@@ -1,0 +1,106 @@
+"""The built-in methods, each as the function that its spec in the registry names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from riskcore.training.adaptive import Adapted, adapt
+from riskcore.training.forest import forest_proba, train_forest
+from riskcore.training.listeners import notify
+from riskcore.training.method import MethodContext
+from riskcore.training.results import MethodResult
+from riskcore.training.risk_plus import go_beyond
+from riskcore.training.self_training import train_on_own_labels
+from riskcore.training.supervised import train_on_labels
+from riskcore.training.validation_tuning import fine_tune_on_validation
+
+
+def tradition(context: MethodContext) -> MethodResult:
+    """Train on the source's labels; the other methods start from the weights learned here."""
+    if context.trained:
+        return context.answer(context.trained_matcher(), context.labels_to_choose, {}, context.trained)
+    matcher, evidence = context.new_matcher(), context.evidence
+    history = train_on_labels(
+        matcher,
+        evidence.source.examples,
+        evidence.validation.examples,
+        context.config.tune,
+        context.config.seed,
+        context.listeners,
+        context.checkpoint(),
+        should_stop=context.should_stop,
+    )
+    record = {"best_epoch": history.best_epoch}
+    return context.answer(matcher, context.labels_to_choose, record, matcher.snapshot())
+
+
+def risk(context: MethodContext) -> MethodResult:
+    """Algorithm 1 of the paper; the adapted matcher is announced to listeners, who keep it."""
+    matcher = context.trained_matcher()
+    adapted = adapt(
+        matcher, context.evidence, context.config, context.listeners, context.checkpoint(), context.should_stop
+    )
+    if matcher.trainable:
+        notify(context.listeners, "on_adapted", matcher)
+    return context.answer(matcher, context.labels_to_choose, _kept(adapted))
+
+
+def risk_plus(context: MethodContext) -> MethodResult:
+    """Adaptive training towards stacked evidence."""
+    return go_beyond(
+        context.trained_matcher(),
+        context.evidence,
+        context.config,
+        context.listeners,
+        context.checkpoint(),
+        context.checkpoint("-base-learners"),
+        context.should_stop,
+    )
+
+
+def transfer(context: MethodContext) -> MethodResult:
+    """Gradient reversal, from scratch."""
+    from riskcore.training.transfer import train_transfer  # brings torch, which other matchers do without
+
+    matcher = context.new_matcher()
+    train_transfer(matcher, context.evidence, context.config, context.listeners, context.should_stop)
+    return context.answer(matcher, context.labels_to_choose, {})
+
+
+def supervised(context: MethodContext) -> MethodResult:
+    """Fine-tune on the validation labels."""
+    matcher = context.trained_matcher()
+    fine_tune_on_validation(matcher, context.evidence, context.config, context.listeners, context.should_stop)
+    labels = context.labels_to_learn if context.config.adapt.iterations else context.labels_to_choose
+    return context.answer(matcher, labels, {})
+
+
+def self_training(context: MethodContext) -> MethodResult:
+    """Train on the matcher's own confident labels."""
+    matcher = context.trained_matcher()
+    adapted = train_on_own_labels(
+        matcher, context.evidence, context.config, context.listeners, context.checkpoint(), context.should_stop
+    )
+    return context.answer(matcher, context.labels_to_choose, _kept(adapted))
+
+
+def forest(context: MethodContext) -> MethodResult:
+    """A random forest on the metrics of source and validation pairs: the honest alternative."""
+    evidence = context.evidence
+    metrics = np.vstack([evidence.source.metrics.values, evidence.validation.metrics.values])
+    labels = np.concatenate([evidence.source.labels, evidence.validation.labels])
+    trees = train_forest(metrics, labels, context.config.seed)
+    unseen = evidence.unseen
+    return MethodResult(
+        context.name,
+        forest_proba(trees, evidence.target.metrics.values),
+        None if unseen is None else forest_proba(trees, unseen.metrics.values),
+        context.labels_to_learn,
+        {},
+    )
+
+
+def _kept(adapted: Adapted) -> dict[str, Any]:
+    return {"best_iteration": adapted.best, "rows": list(adapted.rows), "lacked": adapted.lacked}
