@@ -78,7 +78,7 @@ class Naive:
         evidence = torch.cat([(here - found).abs(), here * found, same.amax(3, keepdim=True)], dim=3)
         compared, weights = functional.relu(attention.comparison(evidence)), self.weights[mine]
         share = weights / weights.sum(dim=2, keepdim=True).clamp_min(1e-6)
-        return (judged * share.unsqueeze(3)).sum(dim=2)
+        return (compared * share.unsqueeze(3)).sum(dim=2)
 
 
 def matmul_rate(size: int = 768, seconds: float = 0.5) -> float:

@@ -3,7 +3,7 @@
 True labels are for looking back only: nothing here is ever handed to training.
 """
 
-from riskcore.evaluation.budget import BudgetCurve, budget_curve, budget_curves, f1_after_review, reviews_needed
+from riskcore.evaluation.budget import BudgetCurve, budget_curve, budget_curves
 from riskcore.evaluation.calibration import (
     Calibration,
     CalibrationChange,
@@ -30,7 +30,6 @@ from riskcore.evaluation.scores import (
     f1_interval,
     precision_recall_points,
     score_method,
-    threshold_sweep,
 )
 from riskcore.evaluation.theory import ErrorTheory, PairTheory, Theory, deviation_term, theory_of
 from riskcore.evaluation.theory_table import FlipCell, FlipRow, FlipTable, flip_table
@@ -63,7 +62,6 @@ __all__ = [
     "compare_labels",
     "confusion",
     "deviation_term",
-    "f1_after_review",
     "f1_change_interval",
     "f1_interval",
     "flip_table",
@@ -76,8 +74,6 @@ __all__ = [
     "precision_recall_points",
     "reliability",
     "responsibilities",
-    "reviews_needed",
     "score_method",
     "theory_of",
-    "threshold_sweep",
 ]

@@ -1,7 +1,7 @@
 """What a reviewer gets for the time spent: errors found per pairs reviewed, by ranking, and F1 after correcting them.
 
-Pairs of equal score are no order; numbers are then the mean over all orders of the tied pairs. Pairs whose truth is
-unknown are left out of the queue, as nobody could count what reviewing them found.
+Equal scores leave the order open; figures are then the mean over all orders of the tied pairs, and F1 is that of the
+mean confusion. Pairs whose truth is unknown are left out, since nobody could count what reviewing them found.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from riskcore.evaluation.scores import PLOT_POINTS, f1_of, thinned
-from riskcore.evaluation.truth import checked_labels, known_only, number, of_length
+from riskcore.evaluation.truth import checked_labels, known_only, of_length
 from riskcore.risk.baselines import Ranking
 from riskcore.risk.ranking_quality import errors_found
 
@@ -33,7 +33,7 @@ class BudgetCurve:
     f1: np.ndarray  # ... and F1 once those are corrected, NaN where undefined
     area: float | None  # under share found by share reviewed: 0.5 is a random queue
     best_area: float | None  # of a queue with all errors first
-    at: dict[int, float | None]  # errors found by budget; None beyond the pairs there are
+    at: dict[int, float | None]  # errors found by budget; None where there are fewer pairs
     needed: dict[float, int | None]  # reviews by share of the errors found
 
 
@@ -77,26 +77,6 @@ def budget_curves(
 ) -> tuple[BudgetCurve, ...]:
     """Several rankings of the same labels, in the order given."""
     return tuple(budget_curve(ranking, truth, labels, budgets, shares, points) for ranking in rankings)
-
-
-def reviews_needed(scores: np.ndarray, truth: np.ndarray | None, labels: np.ndarray, share: float) -> int | None:
-    """How many pairs to review, riskiest first, to find this share of the errors; None without any error."""
-    true, given, ordered_by = _queue(scores, truth, labels)
-    return _reviews(errors_found(ordered_by, true != given), share)
-
-
-def f1_after_review(
-    scores: np.ndarray, truth: np.ndarray | None, labels: np.ndarray, budgets: Sequence[int] = BUDGETS
-) -> dict[int, float | None]:
-    """F1 once a reviewer who makes no mistake has corrected the first k pairs, for each k; all of them beyond.
-
-    Where equal scores leave the order open, it is the F1 of the mean confusion over their orders.
-    """
-    true, given, ordered_by = _queue(scores, truth, labels)
-    if not len(true):
-        return dict.fromkeys(map(int, budgets))
-    curve = _corrected_f1(ordered_by, true, given)
-    return {int(k): number(curve[min(max(k, 0), len(true))]) for k in budgets}
 
 
 def _queue(

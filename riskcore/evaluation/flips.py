@@ -1,4 +1,4 @@
-"""What changed between two sets of labels: pairs fixed and broken, whether that is more than luck, and for F1.
+"""What changed between two sets of labels: pairs fixed and broken, whether that may be chance, and the change in F1.
 
 A pair is flipped if its label changed, fixed if it was wrong and is right now, broken if it was right and is wrong
 now. Flips need no truth; the rest rests on the pairs whose truth is known.
@@ -95,7 +95,8 @@ def flips_by_class(truth: np.ndarray | None, before: np.ndarray, after: np.ndarr
 
 
 def mcnemar(fixed: int | None, broken: int | None) -> float | None:
-    """How often a fair coin would split fixed from broken at least this unevenly; 1 where nothing changed."""
+    """Two-sided p-value of the exact McNemar test: the probability of a split at least this uneven if fixing and
+    breaking a pair were equally likely; 1 where nothing changed."""
     if fixed is None or broken is None:
         return None
     return float(min(1.0, 2.0 * bdtr(min(fixed, broken), fixed + broken, 0.5)))

@@ -19,7 +19,7 @@ from riskcore.evaluation.truth import (
     percentile_interval,
 )
 
-RESAMPLES = 1000  # 25 lie beyond each end of a 95 % interval
+RESAMPLES = 1000  # 25 lie outside each end of a 95 % interval
 PLOT_POINTS = 200  # more cannot be told apart on a screen
 
 
@@ -73,7 +73,7 @@ class ThresholdCurve:
 
     @property
     def best(self) -> int | None:
-        """Position of the highest F1, of equals the one nearest 0.5. It chose on these very labels: a ceiling."""
+        """Position of the highest F1, of equals the one nearest 0.5. Chosen on these very labels: an upper bound."""
         if not len(self) or np.isnan(self.f1).all():
             return None
         equals = np.flatnonzero(self.f1 >= np.nanmax(self.f1) - 1e-12)
@@ -106,15 +106,6 @@ def f1_interval(
     negatives = cells.fp + cells.tn
     fp = chance.binomial(negatives, cells.fp / max(negatives, 1), size=samples)
     return percentile_interval(f1_of(tp, fp, cells.tp + cells.fn - tp), level)
-
-
-def threshold_sweep(
-    truth: np.ndarray | None, probabilities: np.ndarray, thresholds: np.ndarray | None = None
-) -> ThresholdCurve:
-    """Precision, recall and F1 at each threshold, 0.01 to 0.99 unless told; empty where no truth is known."""
-    at = np.linspace(0.01, 0.99, 99) if thresholds is None else np.sort(np.asarray(thresholds, dtype=np.float64))
-    true, probability = known_only(truth, checked_probabilities(probabilities))
-    return _scores_at(true, probability, at) if len(true) else _NO_CURVE
 
 
 def precision_recall_points(

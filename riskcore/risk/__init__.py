@@ -11,7 +11,7 @@ from riskcore.risk.baselines import Ranking
 from riskcore.risk.counterfactual import Counterfactual, smallest_changes
 from riskcore.risk.explain import Explanation, Explanations, explain_pair, explain_pairs
 from riskcore.risk.model import RiskModel, RiskModelError, RiskScores, prior_model
-from riskcore.risk.ranking_quality import Comparison, auroc, compare, errors_found, precision_at
+from riskcore.risk.ranking_quality import Comparison, auroc, compare, errors_found
 from riskcore.risk.value_at_risk import top
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ __all__ = [
     "explain_pair",
     "explain_pairs",
     "fit_risk_model",
-    "precision_at",
     "prior_model",
     "smallest_changes",
     "top",

@@ -54,20 +54,6 @@ def errors_found(scores: np.ndarray, wrong: np.ndarray) -> np.ndarray:
     return np.concatenate([[0.0], np.cumsum(np.repeat(rate, sizes))])
 
 
-def precision_at(scores: np.ndarray, wrong: np.ndarray, count: int) -> float | None:
-    """Expected share of errors among the first `count` pairs, or among all where there are fewer."""
-    found = errors_found(scores, wrong)
-    reviewed = min(count, len(found) - 1)
-    return float(found[reviewed] / reviewed) if reviewed > 0 else None
-
-
-def auroc_interval(
-    scores: np.ndarray, wrong: np.ndarray, config: RiskConfig | None = None, seed: int = 0
-) -> Interval | None:
-    """95 % bootstrap interval of the AUROC over the pairs."""
-    return _interval(_bootstrap([np.asarray(scores)], wrong, config or RiskConfig(), seed)[:, 0])
-
-
 def lead_interval(
     first: np.ndarray, second: np.ndarray, wrong: np.ndarray, config: RiskConfig | None = None, seed: int = 0
 ) -> Interval | None:

@@ -19,9 +19,8 @@ from riskcore.evaluation import (
     f1_interval,
     precision_recall_points,
     score_method,
-    threshold_sweep,
 )
-from riskcore.evaluation.scores import thinned
+from riskcore.evaluation.scores import ThresholdCurve, thinned
 from tests.evaluation.drawn import labels, pairs_of, probabilities, truths
 
 
@@ -87,9 +86,9 @@ def test_interval_follows_the_seed_and_shrinks_to_a_point_without_errors():
 
 
 @given(pairs_of(truth=truths, p=probabilities))
-def test_sweep_counts_at_every_threshold(drawn):
-    curve = threshold_sweep(drawn["truth"], drawn["p"], np.array([0.0, 0.3, 0.5, 0.95]))
-    if not (drawn["truth"] >= 0).any():
+def test_the_curve_counts_at_every_threshold(drawn):
+    curve = precision_recall_points(drawn["truth"], drawn["p"])
+    if not (drawn["truth"] == 1).any():
         assert len(curve) == 0
         assert curve.best is None
         return
@@ -100,9 +99,8 @@ def test_sweep_counts_at_every_threshold(drawn):
 
 
 def test_best_threshold_is_the_one_nearest_the_middle():
-    curve = threshold_sweep(np.array([1, 0]), np.array([0.9, 0.2]))
-    assert curve.f1[curve.best] == 1
-    assert curve.threshold[curve.best] == pytest.approx(0.5)
+    curve = ThresholdCurve(np.linspace(0, 1, 5), *(np.array([0.5, 1, 1, 1, 0.5]) for _ in range(3)))
+    assert curve.best == 2
 
 
 @given(pairs_of(truth=truths, p=probabilities))
