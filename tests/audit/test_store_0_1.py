@@ -59,3 +59,13 @@ def test_the_finished_run_can_be_read(log):
     assert page.rows["verdict"].notna().sum() == 20
     assert set(summary(folder)["method"]) == {"risk", "risk+"}
     assert not Path(record.config.source).is_absolute()
+
+
+@pytest.mark.parametrize("run", EXPECTED["runs"])
+def test_new_verdicts_go_on_from_the_last_one(log, run):
+    before = log.entries(run)
+    added = log.add(run, "12:34", "non-match", "after the upgrade", "Ada")
+    assert log.undo(run, "12:34", "Ada").verdict == "withdrawn"
+    assert added.number == len(before) + 1
+    assert log.entries(run)[: len(before)] == before
+    assert log.verify(run) == []

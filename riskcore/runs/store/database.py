@@ -1,6 +1,7 @@
 """The transactional store's tables, and engines over them: SQLite in WAL mode, or any other database by URL.
 
-Times are seconds since 1970 in UTC, so that every database keeps them alike.
+Times are seconds since 1970 in UTC, so that every database keeps them alike. The tables here are what queries use;
+`migrations` makes them and brings older stores to them.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError, OperationalError, ProgrammingError
+from sqlalchemy.exc import DBAPIError
 
 from riskcore.errors import StorageError
+from riskcore.runs.store.migrations import is_current, upgrade
 
 BUSY_MILLISECONDS = 15_000  # how long a writer waits for another; each holds the database for milliseconds
 _READ, _DURABLE = "riskcore_read", "riskcore_durable"  # options of a connection
@@ -40,6 +42,7 @@ runs = sa.Table(
     sa.Column("attempts", sa.Integer, nullable=False, default=0),
     sa.Column("seconds", sa.Double, nullable=False, default=0.0),
     sa.Column("last_event", sa.BigInteger, nullable=False, default=0),
+    sa.Index("runs_by_age", "created", "id"),
 )
 events = sa.Table(
     "events",
@@ -48,7 +51,7 @@ events = sa.Table(
     sa.Column("sequence", sa.BigInteger, primary_key=True, autoincrement=False),
     sa.Column("at", sa.Double, nullable=False),
     sa.Column("kind", sa.String(32), nullable=False),
-    sa.Column("identity", sa.String(200), nullable=False),  # told twice, recorded once
+    sa.Column("identity", sa.String(200), nullable=False),  # reported twice, recorded once
     sa.Column("record", sa.Text, nullable=False),
     sa.UniqueConstraint("run", "identity", name="one_event_per_identity"),
 )
@@ -68,7 +71,7 @@ verdicts = sa.Table(
 
 
 class Database:
-    """One database: short transactions, and every refusal of it as one clear error."""
+    """One database: short transactions, and one clear error whenever it refuses."""
 
     def __init__(self, url: str, place: str) -> None:
         self.place = place
@@ -76,13 +79,13 @@ class Database:
             self.engine = _engine(url)
         except (sa.exc.ArgumentError, sa.exc.NoSuchModuleError, ImportError) as error:
             raise StorageError(f"The store's URL cannot be used: {error}. Check it and its driver.") from None
-        self._made = False
+        self._current = False
 
     @contextlib.contextmanager
     def write(self, durable: bool = False) -> Iterator[sa.Connection]:
         """One transaction that is kept whole or not at all; a durable one survives a power failure once it returns."""
         with self._clear_errors():
-            self._make_tables()
+            self._upgrade()
             with self.engine.connect().execution_options(**{_DURABLE: durable}) as connection, connection.begin():
                 yield connection
 
@@ -90,18 +93,20 @@ class Database:
     def read(self) -> Iterator[sa.Connection]:
         """A view of one moment; it holds up no writer."""
         with self._clear_errors():
-            self._make_tables()
+            self._upgrade()
             with self.engine.connect().execution_options(**{_READ: True}) as connection:
                 yield connection
 
-    def _make_tables(self) -> None:
-        if self._made:
+    def _upgrade(self) -> None:
+        """On first use: make the tables, or bring those of an older version up to date."""
+        if self._current:
             return
-        try:
-            metadata.create_all(self.engine)
-        except (OperationalError, ProgrammingError):  # another process may be making them at this moment
-            metadata.create_all(self.engine)
-        self._made = True
+        with self.engine.connect().execution_options(**{_READ: True}) as connection:
+            current = is_current(connection, self.place)
+        if not current:
+            with self.engine.connect().execution_options(**{_DURABLE: True}) as connection, connection.begin():
+                upgrade(connection, self.place)
+        self._current = True
 
     @contextlib.contextmanager
     def _clear_errors(self) -> Iterator[None]:
