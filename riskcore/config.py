@@ -121,7 +121,9 @@ class MetricConfig(Config):
         200, "competing candidates are searched through words that at most this many records have: cost stays linear", 1
     )
     workers: int = setting(1, "threads for the C++ scorers; the web server wants the other core", 1)
-    differences: bool = setting(True, "metrics that say how unlike values are; without them, how much they count for")
+    differences: bool = setting(
+        True, "metrics that say how unlike values are; off (an ablation), only similarities are left"
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -129,7 +131,7 @@ class RuleConfig(Config):
     """The one-sided rule search."""
 
     depth: int = setting(2, "conditions in a rule; 3 finds more rules than people read", 1, 4)
-    min_support: int = setting(5, "pairs a rule must fire on: fewer is anecdote", 1)
+    min_support: int = setting(5, "pairs a rule must fire on: with fewer its purity means little", 1)
     match_impurity: float = setting(
         0.3,
         "Gini a match side must stay under: matches are rare, and the published 0.1 left targets without match rules",
@@ -137,9 +139,12 @@ class RuleConfig(Config):
         0.5,
     )
     non_match_impurity: float = setting(0.1, "Gini a non-match side must stay under to be a rule", 0, 0.5)
-    class_weight: float = setting(1000.0, "weight of the class that a cut must not let slip through", 1)
+    class_weight: float = setting(1000.0, "weight of the class that must not end up on the wrong side of a cut", 1)
     merge_overlap: float = setting(
-        0.95, "rules of a class that share this much of the pairs they fire on are one to a reader; 1 keeps all", 0, 1
+        0.95,
+        "rules of a class that share this much of the pairs they fire on are one rule to a reader; 1 keeps all",
+        0,
+        1,
     )
 
 
@@ -150,31 +155,37 @@ class RiskConfig(Config):
     confidence: float = setting(0.9, "worst outcomes of combined probability 1 - confidence are set aside", 0.5, 0.999)
     prior_weight: float = setting(0.1, "a rule's weight before any evidence: ten rules weigh as much as a matcher", 0)
     prior_rsd: float = setting(0.5, "relative standard deviation before any evidence: the middle of its bounds", 0, 1)
-    lowest_rsd: float = setting(0.1, "no rule and no matcher is ever surer of itself than this", 1e-6, 1)
-    highest_rsd: float = setting(0.9, "beyond this a rule says nothing, and a low weight says so better", 1e-6, 1)
+    lowest_rsd: float = setting(0.1, "no rule and no matcher is taken to be more certain than this", 1e-6, 1)
+    highest_rsd: float = setting(
+        0.9, "above this a rule carries no information, and a low weight expresses that better", 1e-6, 1
+    )
     mean_floor: float = setting(
-        0.1, "a mean below this counts as this in s = rsd * mean: none is sure for free", 1e-6, 1
+        0.1, "a mean below this counts as this in s = rsd * mean, so that no deviation is close to 0", 1e-6, 1
     )
     buckets: int = setting(50, "equal slices of the matcher's output, each with its own learned rsd", 1, 1000)
-    prior_a: float = setting(1.0, "weight of a matcher that is undecided; learned", 1e-3, 100)
+    prior_a: float = setting(1.0, "weight of the matcher at an output of 0.5; learned", 1e-3, 100)
     prior_c: float = setting(0.5, "width of the dip in the matcher's weight around 0.5; learned", 1e-2, 100)
     prior_scale: float = setting(1.0, "steepness of the ranking loss; learned", 1e-3, 100)
     steps: int = setting(200, "Adam steps: what plain gradient descent needs about 1000 epochs for", 0)
     rate: float = setting(0.01, "Adam's rate: 200 steps can carry a weight from 0.1 to about 2", 1e-6, 1)
     l1: float = setting(1e-3, "pull of weights towards exactly zero: fewer rules to read", 0)
-    l2: float = setting(1e-3, "pull of large weights towards small ones: no rule rules alone", 0)
+    l2: float = setting(1e-3, "pull of large weights towards small ones: no rule decides alone", 0)
     pairs_per_step: int = setting(
         20_000, "pairs of a wrong and a right pair per step; all of them where they are fewer", 1
     )
-    few_mispredicted: int = setting(10, "with fewer mispredicted validation pairs the fit says that it rests on few", 1)
-    pin_weight: float = setting(10.0, "weight of a pinned rule: heard above the matcher (1 to 2) and learned rules", 0)
+    few_mispredicted: int = setting(
+        10, "with fewer mispredicted validation pairs the fit reports that it has few examples", 1
+    )
+    pin_weight: float = setting(10.0, "weight of a pinned rule: above the matcher (1 to 2) and learned rules", 0)
     chunk_pairs: int = setting(25_000, "pairs scored at a time: temporary memory does not grow with the workload", 1)
     workers: int = setting(1, "threads that score chunks; a second one gains only on a machine with an idle core", 1)
     mute_sets_tried: int = setting(
         50_000, "sets of rules of one size tried to find the fewest to mute; then greedily", 1
     )
     trust_neighbours: int = setting(10, "nearest training pairs of a class that a trust score averages over", 1)
-    bootstrap_samples: int = setting(1000, "resamples behind an interval: 25 lie beyond each end of a 95 % one", 20)
+    bootstrap_samples: int = setting(
+        1000, "resamples for a confidence interval: 25 lie outside each end of a 95 % interval", 20
+    )
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -196,10 +207,10 @@ class MatcherConfig(Config):
     )
     head: int = setting(64, "numbers per layer of the highway head", 4, 4096)
     dropout: float | None = setting(
-        None, "share of numbers hidden while training, against learning by heart; none is 0.3, ditto 0.1", 0, 0.9
+        None, "share of numbers hidden while training, against memorising; none is 0.3, ditto 0.1", 0, 0.9
     )
     word_dropout: float = setting(
-        0.2, "share of a batch's words that lose their meaning or their spelling: neither is learned by heart", 0, 1
+        0.2, "share of a batch's words that lose their meaning or their spelling: neither is memorised", 0, 1
     )
     max_words: int = setting(80, "words of a value that are read: attention costs their square", 1, 2_000)
     threads: int = setting(1, "torch threads; beside a busy process two were up to ten times slower than one", 1, 256)
@@ -224,11 +235,14 @@ class TuneConfig(Config):
         None, "pairs per step; none is up to 128 (ditto 16), fewer where pairs are few", 1, 65_536
     )
     rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
-    final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs settle", 0, 1)
+    final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs converge", 0, 1)
     match_weight: float = setting(
-        1.0, "weight of a match in the loss, of a non-match 1; 2 and 3 changed F1 by less than seeds do", 0.01, 1_000
+        1.0,
+        "weight of a match in the loss, of a non-match 1; 2 and 3 changed F1 by less than the choice of seed",
+        0.01,
+        1_000,
     )
-    smoothing: float = setting(0.05, "labels are believed to 1 minus this", 0, 0.4)
+    smoothing: float = setting(0.05, "label smoothing: a label counts as 1 minus this", 0, 0.4)
 
 
 @dataclasses.dataclass(frozen=True)

@@ -88,7 +88,7 @@ def download_set(
         source = json.loads((folder / "source.json").read_text(encoding="utf-8"))
         print_json({"folder": str(folder), **source})
     else:
-        say(Text(f"{folder} is ready. Check it with: python -m riskcore data check {folder}"))
+        say(Text(f"{folder} is ready. Check it with: riskcore data check {folder}"))
 
 
 def _check_document(path: Path, figures: DataProfile | None, problems: list[Problem]) -> dict[str, Any]:

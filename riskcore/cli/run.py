@@ -25,8 +25,10 @@ _DATA = "A folder with tableA.csv, or a csv or parquet file of pairs"
 
 
 def run(
-    source: Annotated[Path | None, typer.Option(help=f"{_DATA}: what is learned from.")] = None,
-    target: Annotated[Path | None, typer.Option(help=f"{_DATA}: what to adapt to.")] = None,
+    source: Annotated[Path | None, typer.Option(help=f"{_DATA}: the source, with labels.")] = None,
+    target: Annotated[
+        Path | None, typer.Option(help=f"{_DATA}: the target to adapt to; without it, the source's own test part.")
+    ] = None,
     attribute_map: Annotated[
         list[str] | None, typer.Option("--map", metavar="SOURCE=TARGET", help="Attributes called differently.")
     ] = None,
@@ -35,7 +37,7 @@ def run(
     ] = None,
     split: Annotated[str | None, typer.Option(help="Split all pairs anew, such as 2:2:6.")] = None,
     train_fraction: Annotated[float | None, typer.Option(help="Share of the training pairs to use.")] = None,
-    validation_size: Annotated[int | None, typer.Option(help="Validation pairs to use; all unless told.")] = None,
+    validation_size: Annotated[int | None, typer.Option(help="Validation pairs to use; by default all.")] = None,
     matcher: Annotated[str | None, typer.Option(help="hybrid, attention, rnn, sif, ditto, external or toy.")] = None,
     wide: Annotated[bool | None, typer.Option("--wide/--no-wide", help="Let the matcher see the metrics too.")] = None,
     methods: Annotated[str | None, typer.Option(help="Separated by commas, such as tradition,risk,risk+.")] = None,
@@ -52,11 +54,11 @@ def run(
         Path | None, typer.Option(help="A JSON file of settings; --set and the options above win over it.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="What to call the run.")] = None,
-    detach: Annotated[bool, typer.Option("--detach", help="Leave the work to a process of its own.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Run in a separate process and return at once.")] = False,
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Train, adapt and compare; blocks until done. Ctrl-C cancels, and `runs resume` goes on from there."""
+    """Train, adapt and compare; blocks until done. Ctrl-C cancels, and `runs resume` continues from there."""
     options: dict[str, Any] = {
         "source": None if source is None else str(source),
         "target": None if target is None else str(target),
@@ -130,11 +132,11 @@ def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_jso
 
 
 def detached(record: RunRecord, as_json: bool) -> None:
-    """Tell where the work goes on."""
+    """Say that the run continues in a process of its own."""
     if as_json:
         print_json({"run": record.id, "folder": str(record.folder), "state": "waiting"})
     else:
-        say(f"Run {record.id} goes on by itself. Watch it with: python -m riskcore runs show {record.id}")
+        say(f"Run {record.id} runs in the background. Watch it with: riskcore runs show {record.id}")
 
 
 def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, data_seconds: float = 0.0) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from riskcore.runs.store.run_record import RunRecord
     from riskcore.runs.store.run_store import RunStore
 
-app = typer.Typer(help="See what runs there are, and steer them.", no_args_is_help=True)
+app = typer.Typer(help="List runs, and show, cancel, resume or delete one.", no_args_is_help=True)
 
 
 @app.command("list")
@@ -75,11 +75,11 @@ def cancel(run: RunName, runs: Runs = RUNS, as_json: AsJson = False) -> None:
 @app.command("resume")
 def resume(
     run: RunName,
-    detach: Annotated[bool, typer.Option("--detach", help="Leave the work to a process of its own.")] = False,
+    detach: Annotated[bool, typer.Option("--detach", help="Run in a separate process and return at once.")] = False,
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Go on with a run that was cancelled, failed or lost, from its last checkpoint; blocks until done."""
+    """Resume a run that was cancelled, failed or lost, from its last checkpoint; blocks until done."""
     from riskcore.runs.worker import jobs
 
     store, record = opened(run, runs)

@@ -1,4 +1,4 @@
-"""Unpacking archives from strangers: only the files of the format, nothing outside the folder, nothing too large.
+"""Unpacking untrusted archives: only the files of the format, nothing outside the folder, nothing too large.
 
 An archive that tries anything else (absolute paths, `..`, links, a bomb) is refused whole, before a byte is
 written. What is written goes to a folder beside the wanted one, which takes its name only when all is there.
@@ -60,7 +60,9 @@ def _check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
     if stat.S_ISLNK(member.external_attr >> 16):
         raise DownloadError(f"The archive holds a link ({name!r}). Nothing was unpacked.")
     if member.file_size > max_ratio * max(member.compress_size, 1) + _CHUNK:
-        raise DownloadError(f"The archive holds a file packed beyond belief ({name!r}). Nothing was unpacked.")
+        raise DownloadError(
+            f"The archive holds a file with an impossible compression ratio ({name!r}). Nothing was unpacked."
+        )
 
 
 def _write(source: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:

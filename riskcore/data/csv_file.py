@@ -22,7 +22,7 @@ from riskcore.data.problems import ProblemLog, shown
 _SCAN_BYTES = 1 << 20
 _FLUSH_ROWS = 50_000  # rows held as Python lists before they become columns
 _FIELD_LIMIT = 2**31 - 1  # the csv module's own limit (131,072 by default) would end the reading, not report
-_REREAD_CHARS = 50_000_000  # after this much reading twice, quoting is beyond repair and reading stops
+_REREAD_CHARS = 50_000_000  # after this much reading twice, quoting cannot be repaired and reading stops
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
@@ -117,7 +117,9 @@ def _records(lines: _Lines, file: str, log: ProblemLog) -> Iterator[tuple[int, l
         except csv.Error:
             cure = 'Close the quote, and double each " that belongs to the text.'
             if lines.reread_chars > _REREAD_CHARS:
-                log.add("broken_quote", "Quotes are broken beyond repair; reading stopped here.", cure, file, row, "*")
+                log.add(
+                    "broken_quote", "Quotes are broken in too many places; reading stopped here.", cure, file, row, "*"
+                )
                 return
             log.add("broken_quote", "A quoted cell is not closed properly.", cure, file, row)
             yield row, next(csv.reader([lines.go_back()])), True

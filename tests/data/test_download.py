@@ -152,7 +152,7 @@ def test_links(server, files, tmp_path):
 
 def test_a_bomb(server, files, tmp_path):
     server.answers[PATH] = packed({**files, "exp_data/tableA.csv": b"0" * 50_000_000})
-    assert_refused(server, tmp_path / "to", "beyond belief")
+    assert_refused(server, tmp_path / "to", "impossible compression")
 
 
 def test_too_much(server, files, tmp_path):
