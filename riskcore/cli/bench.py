@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import inspect
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,77 +15,38 @@ from riskcore.cli.console import STOPPED, AsJson, console, counted, number, perc
 from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
-    from riskcore.bench.plan.cells import Cell
-    from riskcore.bench.plan.plans import Wish
-    from riskcore.bench.run.pool import Told
-    from riskcore.bench.run.tables import Row
+    from riskcore.bench.plan.cells import Cell, CellGroup
+    from riskcore.bench.plan.plans import BenchRequest
+    from riskcore.bench.run.pool import CellEvent
+    from riskcore.bench.run.schema import MeanRow, Row
     from riskcore.config import RunConfig
 
 app = typer.Typer(help="Reproduce the paper's evaluation, cell by cell.", no_args_is_help=True)
 OUT = Path("bench")
 
-Data = Annotated[Path, typer.Option(help="The folder that holds a folder for each data set.")]
+Data = Annotated[Path, typer.Option(help="The folder that contains one folder per data set.")]
 Workload = Annotated[
-    list[str] | None, typer.Option(help="Folder names, such as DA, or two, such as DA2DS; repeatable.")
+    list[str] | None, typer.Option(help="A folder, such as DA, or two folders, such as DA2DS; repeatable.")
 ]
-Map = Annotated[list[str] | None, typer.Option("--map", metavar="SOURCE=TARGET", help="Attributes called differently.")]
-Seeds = Annotated[int, typer.Option(min=1, help="How many seeds, from 0 on.")]
-Methods = Annotated[str | None, typer.Option(help="Separated by commas; all unless told.")]
+Map = Annotated[
+    list[str] | None,
+    typer.Option("--map", metavar="SOURCE=TARGET", help="Attributes with different names; repeatable."),
+]
+Seeds = Annotated[int, typer.Option(min=1, help="Number of seeds, counted from 0.")]
+Methods = Annotated[str | None, typer.Option(help="Methods, separated by commas. Default: all.")]
 Matchers = Annotated[list[str] | None, typer.Option("--matcher", help="hybrid, ditto and so on; repeatable.")]
 Fractions = Annotated[list[float] | None, typer.Option("--fraction", help="Share of the training part; repeatable.")]
 Splits = Annotated[list[str] | None, typer.Option("--split", help="Ratio such as 2:2:6; repeatable.")]
-Sizes = Annotated[list[str] | None, typer.Option("--size", help="Validation pairs, or all; repeatable.")]
-Ablations = Annotated[bool, typer.Option("--ablations", help="Also risk with each of its parts taken away.")]
-Jobs = Annotated[int | None, typer.Option(min=1, help="Cells at a time; one per core unless told.")]
-Keep = Annotated[bool, typer.Option("--keep", help="Accept results that older code has left.")]
+Sizes = Annotated[list[str] | None, typer.Option("--size", help="Number of validation pairs, or all; repeatable.")]
+Ablations = Annotated[bool, typer.Option("--ablations", help="Also run risk with each of its parts removed.")]
+Jobs = Annotated[int | None, typer.Option(min=1, help="Cells at a time. Default: one per core.")]
+Keep = Annotated[bool, typer.Option("--keep", help="Accept results of older code.")]
 Config = Annotated[Path | None, typer.Option(help="A JSON file of settings; see `run`.")]
-Out = Annotated[Path, typer.Option(help="Where results are kept, and found again.")]
+Out = Annotated[Path, typer.Option(help="The folder of results; those already there are reused.")]
 
 
-@app.command()
-def shift(
-    data: Data,
-    workload: Workload = None,
-    attribute_map: Map = None,
-    seeds: Seeds = 5,
-    methods: Methods = None,
-    matcher: Matchers = None,
-    ablations: Ablations = False,
-    jobs: Jobs = None,
-    keep: Keep = False,
-    config: Config = None,
-    out: Out = OUT,
-    as_json: AsJson = False,
-) -> None:
-    """Train on one data set, adapt to another: DA2DS, DA2CORA, CORA2DS, CORA2DA, DS2DA, DS2CORA."""
-    wish = _wish(data, workload, attribute_map, seeds, methods, matcher, config, ablations=ablations)
-    _run("shift", wish, out, jobs, keep, as_json)
-
-
-@app.command("same-source")
-def same_source(
-    data: Data,
-    workload: Workload = None,
-    fraction: Fractions = None,
-    split: Splits = None,
-    seeds: Seeds = 5,
-    methods: Methods = None,
-    matcher: Matchers = None,
-    ablations: Ablations = False,
-    jobs: Jobs = None,
-    keep: Keep = False,
-    config: Config = None,
-    out: Out = OUT,
-    as_json: AsJson = False,
-) -> None:
-    """Train and adapt within one data set, with more and with less to train on."""
-    parts: dict[str, Any] = {"fractions": tuple(fraction or ()), "splits": tuple(split or ())}
-    wish = _wish(data, workload, None, seeds, methods, matcher, config, ablations=ablations, **parts)
-    _run("same-source", wish, out, jobs, keep, as_json)
-
-
-@app.command("validation-size")
-def validation_size(
+def _benchmark(
+    bench: str,
     data: Data,
     workload: Workload = None,
     attribute_map: Map = None,
@@ -93,31 +56,79 @@ def validation_size(
     seeds: Seeds = 5,
     methods: Methods = None,
     matcher: Matchers = None,
+    ablations: Ablations = False,
     jobs: Jobs = None,
     keep: Keep = False,
     config: Config = None,
     out: Out = OUT,
     as_json: AsJson = False,
 ) -> None:
-    """The same workload with fewer and with more labelled validation pairs."""
-    parts: dict[str, Any] = {"fractions": tuple(fraction or ()), "splits": tuple(split or ())}
-    wish = _wish(data, workload, attribute_map, seeds, methods, matcher, config, sizes=_sizes(size or []), **parts)
-    _run("validation-size", wish, out, jobs, keep, as_json)
+    """What all benchmarks do, with every option that one of them has."""
+    from riskcore.bench.plan.ablations import ABLATIONS
+    from riskcore.bench.plan.plans import BenchRequest
+    from riskcore.cli.run import settings_of
+
+    base = settings_of(config)
+    _check(base, matcher)
+    request = BenchRequest(
+        data=data,
+        workloads=tuple(workload or ()),
+        attribute_map=tuple(attribute_map or ()),
+        seeds=seeds,
+        methods=tuple(part.strip() for part in (methods or "").split(",") if part.strip()),
+        matchers=tuple(matcher or ()),
+        fractions=tuple(fraction or ()),
+        splits=tuple(split or ()),
+        sizes=_sizes(size or []),
+        ablations=tuple(ABLATIONS) if ablations else (),
+        base=base,
+    )
+    _run(bench, request, out, jobs, keep, as_json)
+
+
+def _add_command(bench: str, words: str, without: tuple[str, ...]) -> None:
+    """A command with the options of `_benchmark`, except those that this benchmark cannot use."""
+
+    @functools.wraps(_benchmark)
+    def command(**options: Any) -> None:
+        _benchmark(bench, **options)
+
+    signature = inspect.signature(_benchmark, eval_str=True)
+    offered = [one for name, one in signature.parameters.items() if name not in ("bench", *without)]
+    command.__signature__ = signature.replace(parameters=offered)  # type: ignore[attr-defined]
+    app.command(bench, help=words)(command)
+
+
+_add_command(
+    "shift",
+    "Train on one data set, adapt to another: DA2DS, DA2CORA, CORA2DS, CORA2DA, DS2DA, DS2CORA.",
+    without=("size", "fraction", "split"),
+)
+_add_command(
+    "same-source",
+    "Train and adapt within one data set, with different amounts of training data.",
+    without=("attribute_map", "size"),
+)
+_add_command(
+    "validation-size",
+    "The same workload with fewer and with more labelled validation pairs.",
+    without=("ablations",),
+)
 
 
 @app.command()
 def report(
     out: Out = OUT,
     to: Annotated[
-        Path | None, typer.Option(help="The page to write; report.md beside the results unless told.")
+        Path | None, typer.Option(help="The page to write. Default: report.md in the folder of results.")
     ] = None,
     images: Annotated[bool, typer.Option("--images/--no-images", help="Draw static images with Chromium.")] = True,
     as_json: AsJson = False,
 ) -> None:
-    """Tables and figures of all results, next to the paper's figures."""
-    from riskcore.bench.report.write import publish
+    """Write tables and figures of all results, next to the paper's figures."""
+    from riskcore.bench.report.write import write_report
 
-    page = publish(out, to or out / "report.md", images)
+    page = write_report(out, to or out / "report.md", images)
     for notice in page.notices:
         say(notice, to_stderr=True)
     if as_json:
@@ -129,92 +140,60 @@ def report(
 def _sizes(texts: list[str]) -> tuple[int | None, ...]:
     wrong = [text for text in texts if text != "all" and not (text.isdecimal() and int(text))]
     if wrong:
-        raise ConfigError(f"--size is {wrong[0]!r}; it must be a number of validation pairs, or all.")
+        raise ConfigError(f"--size is {wrong[0]!r}; it must be a number of validation pairs above 0, or all.")
     return tuple(None if text == "all" else int(text) for text in texts)
 
 
-def _wish(
-    data: Path,
-    workload: list[str] | None,
-    attribute_map: list[str] | None,
-    seeds: int,
-    methods: str | None,
-    matcher: list[str] | None,
-    config: Path | None,
-    ablations: bool = False,
-    **parts: Any,
-) -> Wish:
-    from riskcore.bench.plan.ablations import ABLATIONS
-    from riskcore.bench.plan.plans import Wish
-    from riskcore.cli.run import settings_of
-
-    base = settings_of(config)
-    _check(base, matcher)
-    return Wish(
-        data=data,
-        workloads=tuple(workload or ()),
-        attribute_map=tuple(attribute_map or ()),
-        seeds=seeds,
-        methods=tuple(part.strip() for part in (methods or "").split(",") if part.strip()),
-        matchers=tuple(matcher or ()),
-        ablations=tuple(ABLATIONS) if ablations else (),
-        base=base,
-        **parts,
-    )
-
-
 def _check(base: RunConfig, matchers: list[str] | None) -> None:
-    """Misspelt names stop here, not in every cell."""
+    """Refuse misspelt matchers before any cell runs."""
     from riskcore.registry import MATCHERS
 
     for kind in (*(matchers or ()), base.matcher.kind):
         _ = MATCHERS[kind]  # refuses an unknown name
 
 
-def _run(bench: str, wish: Wish, out: Path, jobs: int | None, keep: bool, as_json: bool) -> None:
+def _run(bench: str, request: BenchRequest, out: Path, jobs: int | None, keep: bool, as_json: bool) -> None:
     from riskcore.bench.plan.plans import plan
-    from riskcore.bench.run.benchmark import ToDo, run_benchmark
+    from riskcore.bench.run.benchmark import RemainingWork, run_benchmark
     from riskcore.bench.run.documents import unreadable
     from riskcore.cli.bench_progress import showing_cells
 
-    cells, notices = plan(bench, wish)
+    cells, notices = plan(bench, request)
     for notice in (*notices, *unreadable(out)):
         say(notice, to_stderr=True)
-    todo, jobs = ToDo.of(cells, out, keep), jobs or os.cpu_count() or 1
-    say(f"{counted(len(cells), 'cell')}, {todo.finished:,} of them done before; results in {out}", to_stderr=True)
-    with showing_cells(todo.outlook(jobs)) as hear:
-        rows, failed = run_benchmark(bench, todo, out, jobs, hear)
-    _report(*_of_these(cells, rows), failed, out, as_json)
+    remaining, jobs = RemainingWork.of(cells, out, keep), jobs or os.cpu_count() or 1
+    say(f"{counted(len(cells), 'cell')}, {remaining.finished:,} already done; results in {out}", to_stderr=True)
+    with showing_cells(remaining.time_left(jobs)) as on_event:
+        rows, failed = run_benchmark(bench, remaining, out, jobs, on_event)
+    _report(*_requested_rows(cells, rows), failed, out, as_json)
     if failed:
         raise typer.Exit(STOPPED)
 
 
-def _of_these(cells: list[Cell], rows: list[Row]) -> tuple[list[Row], list[str]]:
-    """The rows that the cells ask for, made with their settings and data; a notice of the group's others."""
+def _requested_rows(cells: list[Cell], rows: list[Row]) -> tuple[list[Row], list[str]]:
+    """The rows of these cells, made with their settings and data; and a notice of the others in their groups."""
     from riskcore.bench.run.averaging import left_out
     from riskcore.bench.run.stamps import data_stamp, shared_stamp
 
     groups = {cell.group: (shared_stamp(cell.config), data_stamp(cell.config)) for cell in cells}
     some = [row for row in rows if _group(row) in groups]
-    same = [(row["shared_stamp"], row["data_stamp"]) == groups[_group(row)] for row in some]
-    others = [row for row, agrees in zip(some, same, strict=True) if not agrees]
-    asked = {(*cell.group, cell.seed, *entry) for cell in cells for entry in cell.entries}
-    found = [row for row, agrees in zip(some, same, strict=True) if agrees and _entry(row) in asked]
-    return found, left_out(others)
+    same = [row for row in some if (row["shared_stamp"], row["data_stamp"]) == groups[_group(row)]]
+    requested = {(*cell.group, cell.seed, *entry) for cell in cells for entry in cell.entries}
+    return [row for row in same if _entry(row) in requested], left_out(row for row in some if row not in same)
 
 
 def _entry(row: Row) -> tuple[Any, ...]:
     return (*_group(row), row["seed"], row["method"], row["ablation"])
 
 
-def _group(row: Row) -> tuple[str, ...]:
-    return tuple(row[name] for name in ("bench", "workload", "variant", "matcher"))
+def _group(row: Row) -> CellGroup:
+    return row["bench"], row["workload"], row["variant"], row["matcher"]
 
 
-def _report(rows: list[Row], left: list[str], failed: list[Told], out: Path, as_json: bool) -> None:
+def _report(rows: list[Row], left: list[str], failed: list[CellEvent], out: Path, as_json: bool) -> None:
     from riskcore.bench.run.tables import summary
 
-    errors = [{"cell": told.cell.title, "error": told.error} for told in failed]
+    errors = [{"cell": event.cell.title, "error": event.error} for event in failed]
     if as_json:
         print_json({"out": str(out), "summary": summary(rows), "left_out": left, "failed": errors})
     else:
@@ -222,15 +201,16 @@ def _report(rows: list[Row], left: list[str], failed: list[Told], out: Path, as_
     older = sum(not row["current"] for row in rows)
     for notice in (*left, *([f"{older:,} of these results come from other code or libraries."] if older else [])):
         say(notice, to_stderr=True)
-    for told in failed:
-        say(f"{told.cell.title} failed: {told.error}", to_stderr=True)
+    for event in failed:
+        say(f"{event.cell.title} failed: {event.error}", to_stderr=True)
 
 
-def _print_means(rows: list[Row]) -> None:
+def _print_means(rows: list[MeanRow]) -> None:
     grid = Grid("workload", "variant", "matcher", "method", "seeds", "F1", "+-", "unseen F1", "seconds", box=None)
     for row in rows:
         method = row["method"] + (f" ({row['ablation']})" if row["ablation"] else "")
-        scores = [number(percent(row[name]), ".2f") for name in ("f1_mean", "f1_deviation", "unseen_f1_mean")]
+        means = (row["f1_mean"], row["f1_deviation"], row["unseen_f1_mean"])
+        scores = [number(percent(one), ".2f") for one in means]
         head = (row["workload"], row["variant"], row["matcher"], method, str(row["seeds"]))
         grid.add_row(*head, *scores, number(row["seconds_mean"], ".1f"))
     console().print(grid)

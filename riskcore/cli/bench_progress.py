@@ -1,4 +1,4 @@
-"""Progress of a benchmark on stderr: a bar and the cells at work in a terminal, lines elsewhere."""
+"""Progress of a benchmark on stderr: a bar and the running cells in a terminal, lines elsewhere."""
 
 from __future__ import annotations
 
@@ -12,51 +12,55 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from riskcore.cli.console import console, say
 
 if TYPE_CHECKING:
-    from riskcore.bench.run.pool import Hear, Told
-    from riskcore.bench.run.time_left import Outlook
+    from riskcore.bench.run.pool import CellEvent, OnEvent
+    from riskcore.bench.run.time_left import TimeLeft
 
 LINE_SECONDS = 60.0
 
 
 @contextlib.contextmanager
-def showing_cells(outlook: Outlook) -> Iterator[Hear]:
-    """What is to be told about cells goes to what this yields."""
+def showing_cells(time_left: TimeLeft) -> Iterator[OnEvent]:
+    """Yields the function that shows the events of cells."""
     screen = console(to_stderr=True)
     if not screen.is_terminal:
-        yield _Lines(outlook)
+        yield _Lines(time_left)
         return
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("{task.fields[left]}"))
     with Progress(*columns, console=screen) as bar:
-        task = bar.add_task("cells", total=outlook.total, left="")
+        task = bar.add_task("cells", total=time_left.total, left="")
 
-        def hear(told: Told) -> None:
-            outlook.hear(told)
-            if told.kind in ("done", "failed"):
-                bar.console.print(_ended(told), soft_wrap=True)
-            steps = " | ".join(f"{cell.title}: {one.step or 'starting'}" for cell, one in outlook.at_work.items())
-            bar.update(task, completed=outlook.over, description=steps or "cells", left=outlook.left)
+        def show(event: CellEvent) -> None:
+            time_left.update(event)
+            if event.kind in ("done", "failed"):
+                bar.console.print(_ended(event), soft_wrap=True)
+            steps = " | ".join(_step(one) for one in time_left.running.values())
+            bar.update(task, completed=time_left.finished, description=steps or "cells", left=time_left.text)
 
-        yield hear
+        yield show
 
 
 class _Lines:
-    """A line for each cell that ends, and every minute one on how far all is."""
+    """A line for each cell that ends, and one line on the progress every minute."""
 
-    def __init__(self, outlook: Outlook) -> None:
-        self.outlook = outlook
+    def __init__(self, time_left: TimeLeft) -> None:
+        self.time_left = time_left
         self._last = time.monotonic()
 
-    def __call__(self, told: Told) -> None:
-        self.outlook.hear(told)
-        ended = told.kind in ("done", "failed")
+    def __call__(self, event: CellEvent) -> None:
+        self.time_left.update(event)
+        ended = event.kind in ("done", "failed")
         if ended or time.monotonic() - self._last >= LINE_SECONDS:
             self._last = time.monotonic()
-            what = _ended(told) if ended else f"{told.cell.title}: {told.step or 'starting'}"
-            left = f", {self.outlook.left}" if self.outlook.left else ""
-            say(f"{self.outlook.over} of {self.outlook.total}  {what}{left}", to_stderr=True)
+            what = _ended(event) if ended else _step(event)
+            left = f", {self.time_left.text}" if self.time_left.text else ""
+            say(f"{self.time_left.finished} of {self.time_left.total}  {what}{left}", to_stderr=True)
 
 
-def _ended(told: Told) -> str:
-    if told.kind == "failed":
-        return f"{told.cell.title} failed: {told.error}"
-    return f"{told.cell.title} took {told.seconds:.0f} s"
+def _step(event: CellEvent) -> str:
+    return f"{event.cell.title}: {event.step or 'starting'}"
+
+
+def _ended(event: CellEvent) -> str:
+    if event.kind == "failed":
+        return f"{event.cell.title} failed: {event.error}"
+    return f"{event.cell.title} took {event.seconds:.0f} s"

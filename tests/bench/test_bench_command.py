@@ -1,4 +1,4 @@
-"""The command as a person uses it: it runs, is killed and goes on, tells what failed, and answers in JSON."""
+"""The command as a person uses it: it runs, is killed and resumes, reports what failed, and answers in JSON."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def start(*command: str) -> subprocess.Popen[str]:
     )
 
 
-def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
+def test_a_killed_benchmark_resumes(tmp_path: Path) -> None:
     command = arguments(tmp_path, "--seeds", "2", "--jobs", "1", "--json")
     first = start(*command)
     until = time.monotonic() + 120
@@ -48,9 +48,9 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     done = documents(tmp_path / "out")
     assert list(done) == ["DA2DS.toy.seed0"]
     second = start(*command)
-    answer, told = second.communicate(timeout=120)
-    assert second.returncode == 0, told
-    assert "1 of them done before" in told
+    answer, messages = second.communicate(timeout=120)
+    assert second.returncode == 0, messages
+    assert "1 already done" in messages
     again = documents(tmp_path / "out")
     assert again["DA2DS.toy.seed0"] == done["DA2DS.toy.seed0"]
     assert list(again) == ["DA2DS.toy.seed0", "DA2DS.toy.seed1"]
@@ -59,14 +59,14 @@ def test_killed_it_goes_on_where_it_was(tmp_path: Path) -> None:
     assert found["failed"] == []
 
 
-def test_a_cell_that_fails_holds_up_no_other(tmp_path: Path) -> None:
+def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
     command = arguments(tmp_path, "--seeds", "1", "--workload", "DA2XX", "--jobs", "1", "--json")
     write_data(tmp_path / "data" / "XX", seed=2)
     (tmp_path / "data" / "DS" / "train.csv").write_text("ltable_id,rtable_id,label\n0,0,maybe\n")
     process = start(*command)
-    answer, told = process.communicate(timeout=120)
+    answer, messages = process.communicate(timeout=120)
     assert process.returncode == 3
-    assert "maybe" in told
+    assert "maybe" in messages
     assert [one["cell"] for one in json.loads(answer)["failed"]] == ["DA2DS, toy, seed 0"]
     assert list(documents(tmp_path / "out")) == ["DA2XX.toy.seed0"]
 
@@ -79,19 +79,19 @@ def test_other_settings_are_not_averaged_with_these(tmp_path: Path) -> None:
     settings["tune"]["epochs"] = 1
     (tmp_path / "quick.json").write_text(json.dumps(settings))
     second = start(*command, "--seeds", "1")
-    answer, told = second.communicate(timeout=120)
-    assert second.returncode == 0, told
+    answer, messages = second.communicate(timeout=120)
+    assert second.returncode == 0, messages
     found = json.loads(answer)
     assert [(row["method"], row["seeds"]) for row in found["summary"]] == [("tradition", 1)]
     assert "seed 1 left out" in found["left_out"][0]
-    assert "seed 1 left out" in told
+    assert "seed 1 left out" in messages
     page = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path / "out"), "--no-images"])
     assert "seed 1 left out" in page.stderr
     assert "## Left out" in (tmp_path / "out" / "report.md").read_text()
 
 
 def test_the_table_is_of_what_was_asked_for(tmp_path: Path) -> None:
-    """Not of seeds and methods that older code has left there."""
+    """Not of other seeds and methods in the folder."""
     command = arguments(tmp_path, "--jobs", "1", "--methods", "forest", "--json")
     assert CliRunner().invoke(app, [*command, "--seeds", "2"]).exit_code == 0
     file = tmp_path / "out" / "cells" / "shift" / "DA2DS.toy.seed1.json"
@@ -128,7 +128,7 @@ def test_a_table_in_another_encoding_fails_its_own_cell_only(tmp_path: Path) -> 
         (["--config", "nowhere.json"], "nowhere.json"),
     ],
 )
-def test_bad_wishes_stop_before_anything_runs(tmp_path: Path, options: list[str], named: str) -> None:
+def test_bad_requests_stop_before_anything_runs(tmp_path: Path, options: list[str], named: str) -> None:
     result = CliRunner().invoke(app, arguments(tmp_path, *options))
     assert result.exit_code == 2
     assert named in result.stderr

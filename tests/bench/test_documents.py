@@ -1,4 +1,4 @@
-"""A finished cell is not worked out again, unless what it was made from has changed."""
+"""A finished cell is not run again, unless what it was made from has changed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 
 from riskcore.bench.plan.ablations import ablated
 from riskcore.bench.plan.cells import Cell
-from riskcore.bench.plan.plans import Wish, plan
+from riskcore.bench.plan.plans import BenchRequest, plan
 from riskcore.bench.run import documents, worker
-from riskcore.bench.run.averaging import agreeing, stamp_of
-from riskcore.bench.run.benchmark import ToDo
+from riskcore.bench.run.averaging import comparable, stamp_of
+from riskcore.bench.run.benchmark import RemainingWork
 from riskcore.bench.run.documents import missing, read_document
 from riskcore.bench.run.stamps import changed_settings, code_stamp, data_stamp, hardware, settings_stamp, versions
 from riskcore.bench.run.tables import COLUMNS, long_rows, summary, write_tables
-from riskcore.bench.run.worker import work_out
+from riskcore.bench.run.worker import run_cell
 from riskcore.config import MatcherConfig, RuleConfig, RunConfig
 from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root
@@ -26,17 +26,17 @@ from tests.bench.tiny import QUICK, data_root
 
 @pytest.fixture
 def cell(tmp_path: Path) -> Cell:
-    wish = Wish(data_root(tmp_path / "data"), ("DA2DS",), seeds=1, methods=("risk", "forest"), base=QUICK)
-    return plan("shift", wish)[0][0]
+    request = BenchRequest(data_root(tmp_path / "data"), ("DA2DS",), seeds=1, methods=("risk", "forest"), base=QUICK)
+    return plan("shift", request)[0][0]
 
 
-def told_nothing(_: dict[str, Any]) -> None:
+def ignore(_: dict[str, Any]) -> None:
     pass
 
 
 def test_a_cell_leaves_what_it_should(cell: Cell, tmp_path: Path) -> None:
-    told: list[dict[str, Any]] = []
-    work_out(dataclasses.replace(cell, ablations=("no VaR",)), tmp_path, told.append)
+    messages: list[dict[str, Any]] = []
+    run_cell(dataclasses.replace(cell, ablations=("no VaR",)), tmp_path, messages.append)
     document = read_document(cell, tmp_path)
     assert document is not None
     assert [(one["method"], one["ablation"]) for one in document["results"]] == [
@@ -54,16 +54,16 @@ def test_a_cell_leaves_what_it_should(cell: Cell, tmp_path: Path) -> None:
     assert document["seconds"]["total"] >= document["seconds"]["risk"]
     assert document["peak_rss_mb"] > 10
     assert document["settings"]["matcher.kind"] == "toy"
-    assert [one["share"] for one in told] == sorted(one["share"] for one in told)
+    assert [one["share"] for one in messages] == sorted(one["share"] for one in messages)
     assert not list((tmp_path / "checkpoints" / "shift").iterdir())
     assert missing(cell, document) == []
 
 
-def test_only_what_is_missing_is_worked_out(cell: Cell, tmp_path: Path) -> None:
-    work_out(cell.only([("forest", None)]), tmp_path, told_nothing)
+def test_only_missing_results_are_made(cell: Cell, tmp_path: Path) -> None:
+    run_cell(cell.only([("forest", None)]), tmp_path, ignore)
     before = read_document(cell, tmp_path)
     assert missing(cell, before) == [("risk", None)]
-    work_out(cell.only([("risk", None)]), tmp_path, told_nothing)
+    run_cell(cell.only([("risk", None)]), tmp_path, ignore)
     after = read_document(cell, tmp_path)
     assert before is not None
     assert after is not None
@@ -73,7 +73,7 @@ def test_only_what_is_missing_is_worked_out(cell: Cell, tmp_path: Path) -> None:
 
 
 def test_other_code_counts_only_if_kept(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    work_out(cell.only([("forest", None)]), tmp_path, told_nothing)
+    run_cell(cell.only([("forest", None)]), tmp_path, ignore)
     cell = cell.only([("forest", None)])
     monkeypatch.setattr(documents, "code_stamp", lambda: "other")
     document = read_document(cell, tmp_path)
@@ -84,7 +84,7 @@ def test_other_code_counts_only_if_kept(cell: Cell, tmp_path: Path, monkeypatch:
 
 def test_other_settings_or_data_never_count(cell: Cell, tmp_path: Path) -> None:
     cell = cell.only([("tradition", None)])
-    work_out(cell, tmp_path, told_nothing)
+    run_cell(cell, tmp_path, ignore)
     other = dataclasses.replace(cell, config=dataclasses.replace(cell.config, rule=RuleConfig(min_support=6)))
     assert read_document(other, tmp_path) is None
     assert read_document(cell, tmp_path) is not None
@@ -112,63 +112,63 @@ class KilledError(Exception):
     """Stands for a kill."""
 
 
-def work_until(cell: Cell, out: Path, step: str | None) -> list[str]:
-    """The steps of working the cell out, killed at one of them."""
+def run_until(cell: Cell, out: Path, step: str | None) -> list[str]:
+    """The steps of running the cell, killed at one of them."""
     steps: list[str] = []
 
-    def tell(record: dict[str, Any]) -> None:
-        steps.append(record.get("step", ""))
+    def send(message: dict[str, Any]) -> None:
+        steps.append(message.get("step", ""))
         if steps[-1] == step:
             raise KilledError
 
-    work_out(cell, out, tell)
+    run_cell(cell, out, send)
     return steps
 
 
-def test_a_killed_cell_goes_on_from_its_checkpoint(cell: Cell, tmp_path: Path) -> None:
+def test_a_killed_cell_resumes_from_its_checkpoint(cell: Cell, tmp_path: Path) -> None:
     cell = dataclasses.replace(cell, ablations=("no rules",))
 
     with pytest.raises(KilledError):
-        work_until(cell, tmp_path, "forest")
+        run_until(cell, tmp_path, "forest")
     with pytest.raises(KilledError):
-        work_until(cell, tmp_path, "risk (no rules)")
+        run_until(cell, tmp_path, "risk (no rules)")
     assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no rules")]
-    todo = ToDo.of([cell], tmp_path, keep=False)
-    assert todo.cells == [cell]  # the whole of it, to find its checkpoints
-    assert todo.known == {}
-    steps = work_until(cell, tmp_path, None)
+    remaining = RemainingWork.of([cell], tmp_path, keep=False)
+    assert remaining.cells == [cell]  # the whole of it, to find its checkpoints
+    assert remaining.known == {}
+    steps = run_until(cell, tmp_path, None)
     assert not [step for step in steps if step.startswith(("tradition epoch", "risk iteration", "forest"))]
     document = read_document(cell, tmp_path)
     assert document is not None
     assert missing(cell, document) == []
     assert {"tradition", "risk", "forest", "risk (no rules)", "total"} <= set(document["seconds"])
     straight = tmp_path / "straight"
-    work_out(cell, straight, told_nothing)
+    run_cell(cell, straight, ignore)
     again = read_document(cell, straight)
     assert again is not None
     assert (document["resumed"], again["resumed"]) == (True, False)
-    assert ToDo.of([cell], tmp_path, keep=False).known == {}
+    assert RemainingWork.of([cell], tmp_path, keep=False).known == {}
     more = dataclasses.replace(cell, config=dataclasses.replace(cell.config, seed=1))
-    assert ToDo.of([cell, more], tmp_path, keep=False).known == {}
-    known = ToDo.of([cell, more], straight, keep=False).known
-    assert known == {more.kin: [pytest.approx(again["seconds"]["total"])]}
+    assert RemainingWork.of([cell, more], tmp_path, keep=False).known == {}
+    known = RemainingWork.of([cell, more], straight, keep=False).known
+    assert known == {more.cost_group: [pytest.approx(again["seconds"]["total"])]}
     part = more.only([("forest", None)])
-    known = ToDo.of([cell.only([("forest", None)]), part], straight, keep=False).known
-    assert known == {part.kin: [sum(again["seconds"][phase] for phase in ("evidence", "tradition", "forest"))]}
+    known = RemainingWork.of([cell.only([("forest", None)]), part], straight, keep=False).known
+    assert known == {part.cost_group: [sum(again["seconds"][phase] for phase in ("evidence", "tradition", "forest"))]}
     scores = [[(one["method"], one["f1"], one["unseen"]) for one in some["results"]] for some in (document, again)]
     assert scores[0] == scores[1]
 
 
-def test_ablations_that_were_added_go_on_from_their_checkpoint(cell: Cell, tmp_path: Path) -> None:
-    work_out(cell, tmp_path, told_nothing)
+def test_added_ablations_resume_from_their_checkpoint(cell: Cell, tmp_path: Path) -> None:
+    run_cell(cell, tmp_path, ignore)
     cell = dataclasses.replace(cell, ablations=("no rules", "no VaR", "no re-fit"))
 
-    (todo,) = ToDo.of([cell], tmp_path, keep=False).cells
+    (remaining,) = RemainingWork.of([cell], tmp_path, keep=False).cells
     with pytest.raises(KilledError):
-        work_until(todo, tmp_path, "risk (no VaR) iteration 1 of 1")
+        run_until(remaining, tmp_path, "risk (no VaR) iteration 1 of 1")
     assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no VaR"), ("risk", "no re-fit")]
-    (todo,) = ToDo.of([cell], tmp_path, keep=False).cells
-    steps = work_until(todo, tmp_path, None)
+    (remaining,) = RemainingWork.of([cell], tmp_path, keep=False).cells
+    steps = run_until(remaining, tmp_path, None)
     assert not [step for step in steps if step.startswith(("tradition epoch", "risk (no rules) iteration"))]
     document = read_document(cell, tmp_path)
     assert document is not None
@@ -177,12 +177,12 @@ def test_ablations_that_were_added_go_on_from_their_checkpoint(cell: Cell, tmp_p
     assert not list((tmp_path / "checkpoints" / "shift").iterdir())
 
 
-def test_a_torn_note_of_what_was_begun_stops_nothing(cell: Cell, tmp_path: Path) -> None:
+def test_a_damaged_record_of_what_was_begun_stops_nothing(cell: Cell, tmp_path: Path) -> None:
     for number, text in enumerate(("", "{", '{"bench": 1}', cell.to_json())):
         note = tmp_path / "checkpoints" / "shift" / cell.name / str(number) / "cell.json"
         note.parent.mkdir(parents=True)
         note.write_text(text)
-    assert ToDo.of([cell], tmp_path, keep=False).cells == [cell.only(cell.entries)]
+    assert RemainingWork.of([cell], tmp_path, keep=False).cells == [cell.only(cell.entries)]
 
 
 def test_no_two_workloads_share_a_file(cell: Cell, tmp_path: Path) -> None:
@@ -194,12 +194,12 @@ def test_no_two_workloads_share_a_file(cell: Cell, tmp_path: Path) -> None:
 
 def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
     data = data_root(tmp_path / "data")
-    wish = Wish(data, ("DA2DS",), seeds=1, methods=("forest",), base=QUICK)
-    shift = plan("shift", wish)[0][0]
-    work_out(shift, tmp_path, told_nothing)
-    cells = plan("validation-size", dataclasses.replace(wish, sizes=(10, None)))[0]
-    todo = ToDo.of(cells, tmp_path, keep=False)
-    assert [cell.config.validation_size for cell in todo.cells] == [10]
+    request = BenchRequest(data, ("DA2DS",), seeds=1, methods=("forest",), base=QUICK)
+    shift = plan("shift", request)[0][0]
+    run_cell(shift, tmp_path, ignore)
+    cells = plan("validation-size", dataclasses.replace(request, sizes=(10, None)))[0]
+    remaining = RemainingWork.of(cells, tmp_path, keep=False)
+    assert [cell.config.validation_size for cell in remaining.cells] == [10]
     borrowed = read_document(cells[1], tmp_path)
     assert borrowed is not None
     assert (borrowed["bench"], borrowed["variant"]) == ("validation-size", "all validation pairs")
@@ -210,11 +210,11 @@ def test_what_another_benchmark_has_done_is_taken_over(tmp_path: Path) -> None:
 def test_a_wide_matcher_is_trained_anew_where_there_are_fewer_metrics(cell: Cell, tmp_path: Path) -> None:
     config = dataclasses.replace(cell.config, matcher=MatcherConfig(kind="toy", wide=True), methods=("risk",))
     cell = dataclasses.replace(cell, config=config, ablations=("no VaR", "no difference metrics"))
-    told: list[dict[str, Any]] = []
-    work_out(cell, tmp_path, told.append)
+    messages: list[dict[str, Any]] = []
+    run_cell(cell, tmp_path, messages.append)
     assert missing(cell, read_document(cell, tmp_path)) == []
-    assert [one["share"] for one in told] == sorted(one["share"] for one in told)
-    trained = {one["step"].split(" epoch")[0] for one in told if " epoch" in one["step"]}
+    assert [one["share"] for one in messages] == sorted(one["share"] for one in messages)
+    trained = {one["step"].split(" epoch")[0] for one in messages if " epoch" in one["step"]}
     assert trained == {"tradition", "tradition (no difference metrics)"}
 
 
@@ -229,13 +229,13 @@ def test_an_ablation_that_fails_takes_nothing_with_it(
     monkeypatch.setattr(worker, "ablated", broken)
     cell = dataclasses.replace(cell, ablations=("no VaR", "no re-fit"))
     with pytest.raises(KilledError):
-        work_out(cell, tmp_path, told_nothing)
+        run_cell(cell, tmp_path, ignore)
     assert missing(cell, read_document(cell, tmp_path)) == [("risk", "no re-fit")]
 
 
 @pytest.mark.parametrize("content", ["torn", "[]", '{"format": 2}', '{"format": 1, "results": []}', '{"format": 1}'])
 def test_a_file_that_is_no_document_stops_nothing(cell: Cell, tmp_path: Path, content: str) -> None:
-    work_out(cell, tmp_path, told_nothing)
+    run_cell(cell, tmp_path, ignore)
     for bench in ("shift", "validation-size"):
         file = tmp_path / "cells" / bench / "DA2DS.foreign.seed0.json"
         file.parent.mkdir(exist_ok=True)
@@ -245,7 +245,7 @@ def test_a_file_that_is_no_document_stops_nothing(cell: Cell, tmp_path: Path, co
     assert len(notices) == 2
     assert str(file) in notices[1]
     other = dataclasses.replace(cell, bench="validation-size")
-    assert ToDo.of([cell, other], tmp_path, keep=False).cells == []
+    assert RemainingWork.of([cell, other], tmp_path, keep=False).cells == []
 
 
 def row(**changes: Any) -> dict[str, Any]:
@@ -268,24 +268,22 @@ def test_the_newest_settings_decide_and_the_others_are_named() -> None:
     new = document("shift", "DA2DS", "", 0, {"risk": 50.0}, settings={"tune.epochs": 3})
     new["results"][0]["at"] = "2001-01-01T00:00:00Z"
     other = document("shift", "DS2DA", "", 0, {"risk": 90.0})
-    kept, left = agreeing([*old, new, other])
+    kept, left = comparable([*old, new, other])
     assert kept == [new, other]
     assert [notice.split(" left out")[0] for notice in left] == ["shift, DA2DS, hybrid: seeds 1, 2"]
 
 
 def test_documents_of_before_agree_with_those_of_now(cell: Cell, tmp_path: Path) -> None:
-    """They do not say the stamp that all seeds share."""
+    """They do not hold the stamp that all seeds share."""
     for seed in (0, 1):
         config = dataclasses.replace(cell.config, seed=seed)
-        work_out(
-            dataclasses.replace(cell.only([]), config=dataclasses.replace(config, methods=())), tmp_path, told_nothing
-        )
+        run_cell(dataclasses.replace(cell.only([]), config=dataclasses.replace(config, methods=())), tmp_path, ignore)
     first, second = documents.read_all(tmp_path)
     del second["shared_stamp"], second["resumed"]
     assert stamp_of(second) == stamp_of(first) == first["shared_stamp"]
     second["settings_stamp"] = "of other defaults"
     assert stamp_of(second) != stamp_of(first)
-    assert agreeing([first, second])[1]
+    assert comparable([first, second])[1]
 
 
 def test_means_and_deviations() -> None:
@@ -300,7 +298,7 @@ def test_the_tables(cell: Cell, tmp_path: Path) -> None:
     import pyarrow.parquet as pq
 
     assert write_tables(tmp_path) == []
-    work_out(cell, tmp_path, told_nothing)
+    run_cell(cell, tmp_path, ignore)
     rows = write_tables(tmp_path)
     table = pq.read_table(tmp_path / "results.parquet")
     assert tuple(table.column_names) == COLUMNS

@@ -12,17 +12,16 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from riskcore.bench.plan.cells import Cell
-from riskcore.bench.plan.plans import METHODS, Wish, plan
-from riskcore.bench.report import images
+from riskcore.bench.plan.plans import METHODS, BenchRequest, plan
+from riskcore.bench.report import images, write
 from riskcore.bench.report import page as report
-from riskcore.bench.report import write as publish
 from riskcore.bench.report.commands import commands
-from riskcore.bench.report.differences import against, against_paper
+from riskcore.bench.report.differences import compare_methods, compare_with_paper
 from riskcore.bench.report.figures import figures
 from riskcore.bench.report.images import NoBrowserError, find_browser
 from riskcore.bench.report.means import grouped
 from riskcore.bench.report.page import NOTES, kept_notes, render
-from riskcore.bench.report.paper import SHIFT, Published, published
+from riskcore.bench.report.paper import SHIFT, PaperFigure, paper_figure
 from riskcore.cli import app
 from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root
@@ -70,7 +69,7 @@ def test_results_stand_next_to_the_papers() -> None:
     assert cells_of(page, "| DS2DA | 2 | 94.18")[4] == "level (-0.68)"
     assert cells_of(page, "| DS, 10 % | 1 | over 92")[4] == "not below (+1.00)"
     assert "1 above, 1 level, 0 below, 1 not below" in page
-    assert "One seed has no error of its own" not in page  # nor has the paper, where we have one seed
+    assert "One seed has no standard error" not in page  # nor has the paper, where we have one seed
     assert cells_of(page, "| DA2DS | 2 | 79.00")[-1] == "92.30 ± 0.00"  # pairs that no method saw
     assert cells_of(page, "| DA2DS | 2 | 93.50 ± 0.71 | 91.00")[-1] == "91.00 ± 0.00 (-2.50)"
     assert cells_of(page, "| DS, 10 % | 1 | 93.30") == [
@@ -78,7 +77,7 @@ def test_results_stand_next_to_the_papers() -> None:
     ]  # fmt: skip
 
 
-def test_commands_hardware_and_settings_are_told() -> None:
+def test_commands_hardware_and_settings_are_shown() -> None:
     page = render(made_up(), {"shift": "img/a.png"})
     methods = "--methods tradition,supervised,forest,risk,risk+"
     for command in (
@@ -97,7 +96,7 @@ def test_commands_hardware_and_settings_are_told() -> None:
     older[0]["results"][0]["code"] = "older"
     older[0]["settings"]["tune.epochs"] = 3
     page = render(older, {})
-    assert "come from other code or libraries than are here now:\n\n- tradition: DS2DA (seeds 0)\n" in page
+    assert "come from other code or libraries than those installed now:\n\n- tradition: DS2DA (seeds 0)\n" in page
     assert "tune.epochs 3 (DS2DA)" in page
 
 
@@ -109,7 +108,7 @@ def test_a_page_says_how_many_seeds_its_figures_have() -> None:
     assert "of one seed, not a mean" in page
     assert not [line for line in page.splitlines() if line.startswith("| DA2DS") and "± 0.00" in line]
     assert "standard deviation" not in page
-    assert "One seed has no error of its own" in page
+    assert "One seed has no standard error" in page
     assert "one seed" in figures(one)["shift"].layout.title.text
     assert all(trace.error_y.width == 0 for trace in figures(one)["shift"].data if trace.error_y.array)
     two = [document("shift", "DA2DS", "", seed, SCORES) for seed in range(2)]
@@ -132,11 +131,11 @@ def test_a_figure_of_fewer_seeds_than_its_row_says_so() -> None:
 def test_the_best_is_one_of_those_that_had_the_same_seeds() -> None:
     some = [document("shift", "DA2DS", "", seed, {"tradition": 80.0, "risk+": 94.0 + 2 * seed}) for seed in range(2)]
     some[1]["results"] += document("shift", "DA2DS", "", 1, {"transfer": 95.5})["results"]
-    told = cells_of(render(some, {}), "| DA2DS | 2 | 19.86")
-    assert told[6:] == ["95.50 (1 of 2 seeds)", "**95.00 ± 1.41**"]
+    texts = cells_of(render(some, {}), "| DA2DS | 2 | 19.86")
+    assert texts[6:] == ["95.50 (1 of 2 seeds)", "**95.00 ± 1.41**"]
 
 
-def test_all_rivals_are_beaten_only_if_all_were_there() -> None:
+def test_all_methods_are_compared_only_if_all_are_there() -> None:
     some = [document("shift", "DA2DS", "", 0, {"tradition": 80.0, "risk": 90.0, "risk+": 94.0})]
     assert cells_of(render(some, {}), "| DA2DS | 1 | 94.00") == ["DA2DS", "1", "94.00", "above (+4.00)"]
 
@@ -167,7 +166,7 @@ def test_commands_ask_for_no_more_than_was_asked() -> None:
 def test_commands_plan_what_was_made(bench: str, tmp_path: Path) -> None:
     """What is printed, read back by the command line's own parser, plans the same cells."""
     data = data_root(tmp_path / "data", **dict.fromkeys(("DA", "DS", "CORA", "AB", "IA", "MB20K"), "authors"))
-    cells, _ = plan(bench, Wish(data, seeds=2, base=QUICK, matchers=("toy",)))
+    cells, _ = plan(bench, BenchRequest(data, seeds=2, base=QUICK, matchers=("toy",)))
     made = [
         document(bench, one.workload, one.variant, one.seed, dict.fromkeys(one.config.methods, 90.0), matcher="toy",
                  split=one.config.split, train_fraction=one.config.train_fraction,
@@ -185,28 +184,28 @@ def planned_by(command: str, data: Path) -> list[Cell]:
     for name, value in zip(words[1::2], words[2::2], strict=True):
         found.setdefault(name, []).append(value)
     methods = tuple(found["--methods"][0].split(",")) if "--methods" in found else ()
-    wish = Wish(
+    request = BenchRequest(
         data, tuple(found.get("--workload", ())), seeds=int(found["--seeds"][0]), methods=methods, base=QUICK,
         matchers=tuple(found.get("--matcher", ())), splits=tuple(found.get("--split", ())),
         fractions=tuple(map(float, found.get("--fraction", ()))),
         sizes=tuple(None if size == "all" else int(size) for size in found.get("--size", ())),
     )  # fmt: skip
-    return plan(words[0], wish)[0]
+    return plan(words[0], request)[0]
 
 
-def test_settings_that_no_option_says_are_told() -> None:
+def test_settings_that_have_no_option_are_shown() -> None:
     facts: dict[str, Any] = {"split": "2:2:6", "validation_size": 50}
     settings = {"split": "2:2:6", "validation_size": 50, "matcher.wide": True}
     page = render([document("shift", "DA2DS", "", 0, SCORES, settings=settings, **facts)], {})
     assert 'Settings: split "2:2:6", validation_size 50, matcher.wide true.' in page
-    assert "Nothing here that the paper has a figure for" in page
+    assert "The paper has no figure for any of these results" in page
     assert "--split" not in page
 
 
 def test_one_seed_borrows_the_papers_deviation() -> None:
     row = {"f1_mean": 0.93, "f1_deviation": None, "seeds": 1}
-    assert against_paper(row, Published(91.0, 1.0)).word == "level"
-    assert against_paper(row, Published(91.0, 0.5)).word == "above"
+    assert compare_with_paper(row, PaperFigure(91.0, 1.0)).word == "level"
+    assert compare_with_paper(row, PaperFigure(91.0, 0.5)).word == "above"
 
 
 def test_targets_without_labels_are_passed_over(tmp_path: Path) -> None:
@@ -229,11 +228,11 @@ def test_old_variants_and_new_ones_read_alike() -> None:
         assert group.name == "AB 6:2:2, 50 %, 100 validation pairs"
 
 
-def test_cells_that_were_resumed_are_told() -> None:
+def test_cells_that_were_resumed_are_counted() -> None:
     cells = made_up()
     assert "resumed" not in render(cells, {})
     cells[0]["resumed"] = True
-    assert "1 of 9 cells were cut off and resumed" in render(cells, {})
+    assert "1 of 9 cells were interrupted and resumed" in render(cells, {})
 
 
 def test_only_images_of_these_results_are_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,7 +242,7 @@ def test_only_images_of_these_results_are_shown(tmp_path: Path, monkeypatch: pyt
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(images._smaller(shot, images._stamp(figure)))
 
-    monkeypatch.setattr(publish, "write_png", draw)
+    monkeypatch.setattr(write, "write_png", draw)
     save(made_up(), tmp_path)
     page, command = tmp_path / "docs" / "results.md", ["bench", "report", "--out", str(tmp_path), "--to"]
     assert CliRunner().invoke(app, [*command, str(page)]).exit_code == 0
@@ -270,40 +269,40 @@ def test_the_papers_figures() -> None:
     }  # fmt: skip
     head = {"bench": "shift", "workload": "DA2DS", "matcher": "hybrid", "split": None, "validation_size": None}
     head["train_fraction"] = 1.0
-    assert published({**head, "validation_size": 50}, "risk") is None
-    assert published({**head, "split": "2:2:6"}, "risk") is None
-    assert published(head, "forest") is None
-    assert published({**head, "matcher": "ditto"}, "risk") is None
-    assert published({**head, "bench": "validation-size", "validation_size": 100}, "risk") is None
-    assert published({**head, "bench": "validation-size"}, "risk") == SHIFT["DA2DS"]["risk"]
+    assert paper_figure({**head, "validation_size": 50}, "risk") is None
+    assert paper_figure({**head, "split": "2:2:6"}, "risk") is None
+    assert paper_figure(head, "forest") is None
+    assert paper_figure({**head, "matcher": "ditto"}, "risk") is None
+    assert paper_figure({**head, "bench": "validation-size", "validation_size": 100}, "risk") is None
+    assert paper_figure({**head, "bench": "validation-size"}, "risk") == SHIFT["DA2DS"]["risk"]
 
 
 @pytest.mark.parametrize(
     ("ours", "deviation", "paper", "word"),
     [
-        (0.92, 0.0, Published(91.67, 0.0), "above"),
-        (0.919, 0.0, Published(91.67, 0.0), "level"),
-        (0.92, 0.02, Published(91.67, 0.0), "level"),
-        (0.91, 0.0, Published(91.67, 0.2), "below"),
-        (0.704, 0.0, Published(70), "level"),
-        (0.99, 0.0, Published(92, at_least=True), "not below"),
-        (0.91, 0.0, Published(92, at_least=True), "below"),
+        (0.92, 0.0, PaperFigure(91.67, 0.0), "above"),
+        (0.919, 0.0, PaperFigure(91.67, 0.0), "level"),
+        (0.92, 0.02, PaperFigure(91.67, 0.0), "level"),
+        (0.91, 0.0, PaperFigure(91.67, 0.2), "below"),
+        (0.704, 0.0, PaperFigure(70), "level"),
+        (0.99, 0.0, PaperFigure(92, at_least=True), "not below"),
+        (0.91, 0.0, PaperFigure(92, at_least=True), "below"),
     ],
 )
-def test_above_level_below(ours: float, deviation: float, paper: Published, word: str) -> None:
-    assert against_paper({"f1_mean": ours, "f1_deviation": deviation, "seeds": 5}, paper).word == word
+def test_above_level_below(ours: float, deviation: float, paper: PaperFigure, word: str) -> None:
+    assert compare_with_paper({"f1_mean": ours, "f1_deviation": deviation, "seeds": 5}, paper).word == word
 
 
 def test_our_own_are_compared_by_their_means() -> None:
-    assert against(_seeds(0.92), _seeds(0.9235)).text == "below (-0.35)"
-    assert against(_seeds(0.92), _seeds(0.9225)).word == "level"
+    assert compare_methods(_seeds(0.92), _seeds(0.9235)).text == "below (-0.35)"
+    assert compare_methods(_seeds(0.92), _seeds(0.9225)).word == "level"
 
 
 def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
-    verdict = against(_seeds(0.92, 0.5, None), _seeds(0.90, None, 0.1))
-    assert (verdict.text, verdict.seeds) == ("above (+2.00)", 1)
-    assert against(_seeds(None), _seeds(0.9)) is None
-    assert against(_seeds(0.9), None) is None
+    difference = compare_methods(_seeds(0.92, 0.5, None), _seeds(0.90, None, 0.1))
+    assert (difference.text, difference.seeds) == ("above (+2.00)", 1)
+    assert compare_methods(_seeds(None), _seeds(0.9)) is None
+    assert compare_methods(_seeds(0.9), None) is None
 
 
 def _seeds(*scores: float | None) -> dict[str, Any]:
@@ -327,7 +326,7 @@ def test_the_command_keeps_notes(tmp_path: Path) -> None:
     again = CliRunner().invoke(app, command)
     assert kept_notes(page.read_text()).strip() == "Below on DS2DA, because."
     found = json.loads(again.stdout)
-    assert {one["verdict"] for one in found["against"] if one["workload"] == "DA2DS"} == {"above"}
+    assert {one["comparison"] for one in found["against"] if one["workload"] == "DA2DS"} == {"above"}
     assert sorted(path.name for path in (tmp_path / "out" / "figures").glob("*.html")) == [
         "ablations.html", "same-source.html", "shift.html", "validation-size.html",
     ]  # fmt: skip

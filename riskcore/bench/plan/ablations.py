@@ -1,4 +1,4 @@
-"""Ablations: `risk` with one of its parts taken away, each a change of settings that any run can make."""
+"""Ablations: `risk` with one part removed, each by settings that any run can use."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from collections.abc import Callable
 from riskcore.config import RunConfig
 from riskcore.errors import ConfigError
 
-_NO_DEVIATION = 1e-6  # relative: of a bell this narrow every quantile is its mean
+_NO_DEVIATION = 1e-6  # relative: every quantile of so narrow a normal distribution is its mean
 
 
 def ablated(config: RunConfig, ablation: str) -> RunConfig:
-    """The same run without one part, and with no method but `risk`."""
+    """The same run with one part of `risk` removed, and with no other method."""
     if ablation not in ABLATIONS:
-        raise ConfigError(f"There is no ablation called {ablation!r}. There are: {', '.join(ABLATIONS)}.")
+        raise ConfigError(f"There is no ablation named {ablation!r}. Known: {', '.join(ABLATIONS)}.")
     return dataclasses.replace(ABLATIONS[ablation](config), methods=("tradition", "risk"))
 
 
@@ -23,7 +23,7 @@ def _no_rules(config: RunConfig) -> RunConfig:
 
 
 def _no_weights(config: RunConfig) -> RunConfig:
-    """No step of learning: every rule keeps its prior weight and deviation, and so does the matcher."""
+    """No fitting: rules and matcher keep their prior weights and deviations."""
     return dataclasses.replace(config, risk=dataclasses.replace(config.risk, steps=0))
 
 
@@ -44,7 +44,7 @@ def _no_refit(config: RunConfig) -> RunConfig:
 
 
 def _paper_schedule(config: RunConfig) -> RunConfig:
-    """What `risk` has beyond the paper's passes: validation pairs that join them, and a memory of the last one."""
+    """Without the two additions to the paper's schedule: validation pairs in the passes, and memory between them."""
     return dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, folds=0, memory=0.0))
 
 

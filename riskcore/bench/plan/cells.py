@@ -1,4 +1,4 @@
-"""A cell: one workload, one variant of it, one seed. Its name, the results it should hold, where they lie."""
+"""A cell: one workload, one variant of it, one seed. Its name, the results it should hold, and their files."""
 
 from __future__ import annotations
 
@@ -14,17 +14,19 @@ from riskcore.config import RunConfig
 from riskcore.errors import ConfigError
 
 CELLS, LOGS, CHECKPOINTS = "cells", "logs", "checkpoints"
-BEGUN = "cell.json"  # among the checkpoints: the cell that they are of
-Entry = tuple[str, str | None]  # a method, and what was taken away from it
+BEGUN = "cell.json"  # in the folder of checkpoints: the cell that they belong to
+Entry = tuple[str, str | None]  # a method, and the ablation if there is one
+CellGroup = tuple[str, ...]  # what cells of different seeds have in common
+CostGroup = tuple[str, ...]  # what cells that take about the same time have in common
 
 
 @dataclasses.dataclass(frozen=True)
 class Cell:
-    """Everything that a process of its own needs to know to work it out."""
+    """Everything that a worker process needs to know to run it."""
 
     bench: str  # shift, same-source or validation-size
     workload: str  # such as DA2DS
-    variant: str  # such as "10 %" or "2:2:6"; empty where there is but one
+    variant: str  # such as "10 %" or "2:2:6"; empty if there is only one
     config: RunConfig
     ablations: tuple[str, ...] = ()
 
@@ -37,18 +39,18 @@ class Cell:
         return self.config.seed
 
     @property
-    def group(self) -> tuple[str, ...]:
+    def group(self) -> CellGroup:
         """What cells of different seeds have in common."""
         return (self.bench, self.workload, self.variant, self.matcher)
 
     @property
-    def kin(self) -> tuple[str, ...]:
-        """What cells that take about as long have in common: the same group, the same results to work out."""
+    def cost_group(self) -> CostGroup:
+        """What cells that take about the same time have in common: the group and the results to make."""
         return (*self.group, *(self.phase_of(entry) for entry in self.entries))
 
     @staticmethod
     def phase_of(entry: Entry) -> str:
-        """What the work on a result is called among a cell's seconds."""
+        """The name of a result in a cell's table of seconds."""
         method, ablation = entry
         return method if ablation is None else f"{method} ({ablation})"
 
@@ -58,13 +60,13 @@ class Cell:
 
     @property
     def name(self) -> str:
-        """A file name: the same cell always has the same."""
+        """A file name, always the same for the same cell."""
         parts = (self.variant.replace("%", "percent"), self.matcher, f"seed{self.seed}")
         return ".".join((self.file_prefix, *(_plain(part) for part in parts if part)))
 
     @property
     def file_prefix(self) -> str:
-        """The workload as the start of a file name; two workloads never share one."""
+        """The start of the file name, unique to the workload."""
         plain = _plain(self.workload)
         if plain == self.workload:
             return plain
@@ -83,25 +85,25 @@ class Cell:
         return out / LOGS / self.bench / f"{self.name}.log"
 
     def checkpoints(self, out: Path, *stamps: str) -> Path:
-        """Where a cut-off cell left its work; other code or data start afresh."""
+        """Where an interrupted cell keeps its work; other code or data get a folder of their own."""
         made_from = hashlib.sha256("\0".join((self.to_json(), *stamps)).encode()).hexdigest()[:12]
         return out / CHECKPOINTS / self.bench / self.name / made_from
 
-    def cut_off(self, out: Path, wanted: Iterable[Entry], *stamps: str) -> Cell | None:
-        """A cell like this one that was cut off while it worked out at least these results; None if there is none."""
+    def interrupted(self, out: Path, wanted: Iterable[Entry], *stamps: str) -> Cell | None:
+        """A cell like this one that was interrupted while it made at least these results; None if there is none."""
         for file in sorted((out / CHECKPOINTS / self.bench / self.name).glob(f"*/{BEGUN}")):
             try:
                 begun = Cell.from_json(file.read_text(encoding="utf-8"))
-            except (ValueError, KeyError, TypeError, ConfigError):  # torn, or of other settings: nothing to go on with
+            except (ValueError, KeyError, TypeError, ConfigError):  # damaged, or of other settings: nothing to resume
                 continue
-            here = begun.checkpoints(out, *stamps) == file.parent
-            same = dataclasses.replace(begun.config, methods=self.config.methods) == self.config
-            if here and same and set(begun.entries) >= set(wanted):
+            is_current = begun.checkpoints(out, *stamps) == file.parent
+            is_same = dataclasses.replace(begun.config, methods=self.config.methods) == self.config
+            if is_current and is_same and set(begun.entries) >= set(wanted):
                 return begun
         return None
 
     def only(self, wanted: Iterable[Entry]) -> Cell:
-        """The same cell with nothing but these results to work out."""
+        """The same cell with only these results to make."""
         wanted = list(wanted)
         methods = tuple(method for method, ablation in wanted if ablation is None) or ("tradition",)
         ablations = tuple(ablation for _, ablation in wanted if ablation is not None)

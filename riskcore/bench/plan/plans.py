@@ -1,7 +1,7 @@
 """Which cells a benchmark has: the paper's evaluation by default, or any part of it, on any folders of that format.
 
-Cells come seed by seed, so that a benchmark that is cut off has whole seeds of all workloads. Slow matchers come
-after the fast ones.
+Cells are ordered by seed, so that an interrupted benchmark has complete seeds of all workloads. Slow matchers come
+last.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from riskcore.bench.plan.cells import Cell
-from riskcore.bench.plan.workloads import Place, find, look
+from riskcore.bench.plan.workloads import DataLocation, find_workload, workload_or_none
 from riskcore.config import RunConfig
 from riskcore.errors import ConfigError
 
@@ -25,8 +25,8 @@ FRACTIONS = (0.1, 0.3, 0.5, 0.7, 1.0)
 SPLITS = ("6:2:2", "5:2:3", "4:2:4", "3:2:5", "2:2:6")
 SPLIT = "2:2:6"
 SIZES = (50, 100, 200, 500, 1000, None)
-BY_SPLIT = ("AB",)  # too hard for a tenth of a fifth: the paper varies the split instead
-TENTHS = ("DA", "MB20K")  # so easy that the paper varies validation size at a tenth of the training part
+BY_SPLIT = ("AB",)  # too hard for 10 % of a fifth of the pairs: the paper varies the split instead
+TENTHS = ("DA", "MB20K")  # so easy that the paper varies the validation size at 10 % of the training part
 DITTO_TOO = ("AB", "IA")
 
 METHODS = ("tradition", "transfer", "supervised", "self-training", "forest", "risk", "risk+")
@@ -34,8 +34,8 @@ _UNSHIFTED = tuple(method for method in METHODS if method != "transfer")  # noth
 
 
 @dataclasses.dataclass(frozen=True)
-class Wish:
-    """What was asked for; empty means the paper's."""
+class BenchRequest:
+    """What was requested; an empty field means the paper's choice."""
 
     data: Path
     workloads: tuple[str, ...] = ()
@@ -50,112 +50,114 @@ class Wish:
     base: RunConfig = dataclasses.field(default_factory=RunConfig)
 
 
-def plan(bench: str, wish: Wish) -> tuple[list[Cell], list[str]]:
-    """The cells of a benchmark, and what is worth telling about them."""
-    places, notices = _places(bench, wish)
+def plan(bench: str, request: BenchRequest) -> tuple[list[Cell], list[str]]:
+    """The cells of a benchmark, and notices for the user."""
+    locations, notices = _locations(bench, request)
     groups = [
-        dataclasses.replace(cell, config=_with_methods(cell.config, bench, wish), ablations=wish.ablations)
-        for name, place in places.items()
-        for cell in _GROUPS[bench](name, place, wish, notices)
+        dataclasses.replace(cell, config=_with_methods(cell.config, bench, request), ablations=request.ablations)
+        for name, location in locations.items()
+        for cell in _GROUPS[bench](name, location, request, notices)
     ]
     kinds = list(dict.fromkeys(cell.config.matcher.kind for cell in groups))
     seeded = [
         dataclasses.replace(cell, config=dataclasses.replace(cell.config, seed=seed))
-        for seed in range(wish.seeds)
+        for seed in range(request.seeds)
         for cell in groups
     ]
-    cells = list(dict.fromkeys(seeded))  # what was asked for twice is worked out once
+    cells = list(dict.fromkeys(seeded))  # a cell that was requested twice runs once
     return sorted(cells, key=lambda cell: (kinds.index(cell.config.matcher.kind), cell.seed)), notices
 
 
-def _places(bench: str, wish: Wish) -> tuple[dict[str, Place], list[str]]:
-    if wish.workloads:
-        names = [name.strip("/") for name in wish.workloads]  # a folder's name as the shell completes it
-        return {name: find(wish.data, name, wish.attribute_map) for name in names}, []
-    found = {name: look(wish.data, name, wish.attribute_map) for name in DEFAULTS[bench]}
-    lacking = [name for name, place in found.items() if place is None]
-    places = {name: place for name, place in found.items() if place is not None}
-    if not places:
-        raise ConfigError(f"{wish.data} has none of {', '.join(lacking)}. Name others with --workload.")
-    return places, [f"{', '.join(lacking)}: left out, their folders are not there."] if lacking else []
+def _locations(bench: str, request: BenchRequest) -> tuple[dict[str, DataLocation], list[str]]:
+    if request.workloads:
+        names = [name.strip("/") for name in request.workloads]  # the shell completes a folder's name with a slash
+        return {name: find_workload(request.data, name, request.attribute_map) for name in names}, []
+    found = {name: workload_or_none(request.data, name, request.attribute_map) for name in DEFAULTS[bench]}
+    lacking = [name for name, location in found.items() if location is None]
+    locations = {name: location for name, location in found.items() if location is not None}
+    if not locations:
+        raise ConfigError(f"{request.data} has none of {', '.join(lacking)}. Name other workloads with --workload.")
+    return locations, [f"{', '.join(lacking)}: left out, their folders are missing."] if lacking else []
 
 
-def _with_methods(config: RunConfig, bench: str, wish: Wish) -> RunConfig:
-    """The methods that a run with this matcher really works through, or its cell would never be finished."""
+def _with_methods(config: RunConfig, bench: str, request: BenchRequest) -> RunConfig:
+    """The methods that a run with this matcher can use; with others its cell would never be complete."""
     from riskcore.training.experiment import methods_of
 
-    methods = wish.methods or (METHODS if bench == SHIFT else _UNSHIFTED)
-    if not wish.methods and config.matcher.kind == "toy":
+    methods = request.methods or (METHODS if bench == SHIFT else _UNSHIFTED)
+    if not request.methods and config.matcher.kind == "toy":
         methods = tuple(method for method in methods if method != "transfer")  # it has no gradient to reverse
     config = dataclasses.replace(config, methods=methods)
     possible = methods_of(config)
     return dataclasses.replace(config, methods=tuple(method for method in methods if method in possible))
 
 
-def _shifts(name: str, place: Place, wish: Wish, _: list[str]) -> Iterator[Cell]:
-    if place.target is None:
-        raise ConfigError(f"{name} is one data set; a shift needs two, such as DA2DS.")
-    for config in _matchers(_located(wish.base, place), wish.matchers):
+def _shifts(name: str, location: DataLocation, request: BenchRequest, _: list[str]) -> Iterator[Cell]:
+    if location.target is None:
+        raise ConfigError(f"{name} is one data set; `bench shift` needs two, such as DA2DS.")
+    for config in _matchers(_located(request.base, location), request.matchers):
         yield Cell(SHIFT, name, "", config)
 
 
-def _same_sources(name: str, place: Place, wish: Wish, _: list[str]) -> Iterator[Cell]:
-    if place.target is not None:
-        raise ConfigError(f"{name} is two data sets; a same-source benchmark needs one, such as DA.")
-    base = _located(wish.base, place)
-    matchers = wish.matchers or ((base.matcher.kind, "ditto") if name in DITTO_TOO else ())
+def _same_sources(name: str, location: DataLocation, request: BenchRequest, _: list[str]) -> Iterator[Cell]:
+    if location.target is not None:
+        raise ConfigError(f"{name} is two data sets; `bench same-source` needs one, such as DA.")
+    base = _located(request.base, location)
+    matchers = request.matchers or ((base.matcher.kind, "ditto") if name in DITTO_TOO else ())
     for config in _matchers(base, matchers):
-        for split, fraction in _training_parts(name, wish):
+        for split, fraction in _training_parts(name, request):
             variant = split if fraction is None else _part_name(split, fraction)
             yield Cell(SAME_SOURCE, name, variant, _part(config, split, fraction or 1.0))
 
 
-def _training_parts(name: str, wish: Wish) -> list[tuple[str, float | None]]:
-    """Splits, training fractions or each with each: what was asked for, or the paper's for this data set."""
-    if wish.fractions:
-        return [(split, fraction) for split in wish.splits or (SPLIT,) for fraction in wish.fractions]
-    return [(split, None) for split in wish.splits] or usual_parts(SAME_SOURCE, name)
+def _training_parts(name: str, request: BenchRequest) -> list[tuple[str, float | None]]:
+    """Splits, training fractions or their combinations, as requested or as in the paper."""
+    if request.fractions:
+        return [(split, fraction) for split in request.splits or (SPLIT,) for fraction in request.fractions]
+    return [(split, None) for split in request.splits] or usual_parts(SAME_SOURCE, name)
 
 
 def usual_parts(bench: str, name: str) -> list[tuple[str, float | None]]:
-    """The paper's splits and training fractions for a data set; no fraction where it varies the split."""
+    """The paper's splits and training fractions for a data set; no fraction if the paper varies the split."""
     if bench == VALIDATION_SIZE:
         return [(SPLIT, 0.1 if name in TENTHS else 1.0)]
     return [(split, None) for split in SPLITS] if name in BY_SPLIT else [(SPLIT, fraction) for fraction in FRACTIONS]
 
 
 def _part_name(split: str, fraction: float) -> str:
-    """What is not usual of a training part: its share where the split is the paper's, or else the split too."""
+    """The fraction of a training part, preceded by the split unless that is the paper's."""
     if split == SPLIT:
         return _percent(fraction)
     return split if fraction == 1 else f"{split}, {_percent(fraction)}"
 
 
-def _validation_sizes(name: str, place: Place, wish: Wish, notices: list[str]) -> Iterator[Cell]:
-    for part, base in _validation_bases(name, _located(wish.base, place), wish, notices):
-        there, sizes = _validation_pairs(base), []
-        for size in wish.sizes or SIZES:
-            if size is not None and size >= there:
-                told = ", ".join(one for one in (name, part) if one)
-                notices.append(f"{told}: {size:,} validation pairs left out, there are {there:,}.")
+def _validation_sizes(name: str, location: DataLocation, request: BenchRequest, notices: list[str]) -> Iterator[Cell]:
+    for part, base in _validation_bases(name, _located(request.base, location), request, notices):
+        available, sizes = _validation_pairs(base), []
+        for size in request.sizes or SIZES:
+            if size is not None and size >= available:
+                title = ", ".join(one for one in (name, part) if one)
+                notices.append(f"{title}: {size:,} validation pairs left out, there are {available:,}.")
             else:
                 sizes.append(size)
-        for config in _matchers(base, wish.matchers):
+        for config in _matchers(base, request.matchers):
             for size in sizes:
                 variant = f"{part}, " * bool(part) + f"{'all' if size is None else size} validation pairs"
                 yield Cell(VALIDATION_SIZE, name, variant, dataclasses.replace(config, validation_size=size))
 
 
-def _validation_bases(name: str, base: RunConfig, wish: Wish, notices: list[str]) -> Iterator[tuple[str, RunConfig]]:
-    """Each training part to vary validation size at, by a name that is empty for the usual one."""
+def _validation_bases(
+    name: str, base: RunConfig, request: BenchRequest, notices: list[str]
+) -> Iterator[tuple[str, RunConfig]]:
+    """Each training part at which validation size is varied, and its name, which is empty for the usual one."""
     if base.target is not None:
-        if wish.splits or wish.fractions:
-            notices.append(f"{name} is two data sets with parts of their own: --split and --fraction pass it by.")
+        if request.splits or request.fractions:
+            notices.append(f"{name} has a target with its own parts: --split and --fraction are ignored for it.")
         yield "", base
         return
     usual_split, usual_fraction = usual_parts(VALIDATION_SIZE, name)[0]
-    for split in wish.splits or (usual_split,):
-        for fraction in wish.fractions or (usual_fraction or 1.0,):
+    for split in request.splits or (usual_split,):
+        for fraction in request.fractions or (usual_fraction or 1.0,):
             part = "" if (split, fraction) == (usual_split, usual_fraction) else _part_name(split, fraction)
             yield part, _part(base, split, fraction)
 
@@ -169,9 +171,9 @@ def _validation_pairs(config: RunConfig) -> int:
 _GROUPS = {SHIFT: _shifts, SAME_SOURCE: _same_sources, VALIDATION_SIZE: _validation_sizes}
 
 
-def _located(base: RunConfig, place: Place) -> RunConfig:
-    target = None if place.target is None else str(place.target)
-    return dataclasses.replace(base, source=str(place.source), target=target, attribute_map=place.attribute_map)
+def _located(base: RunConfig, location: DataLocation) -> RunConfig:
+    target = None if location.target is None else str(location.target)
+    return dataclasses.replace(base, source=str(location.source), target=target, attribute_map=location.attribute_map)
 
 
 def _part(config: RunConfig, split: str, fraction: float) -> RunConfig:

