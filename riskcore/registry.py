@@ -52,7 +52,6 @@ class MatcherSpec(Spec):
 
     trainable: bool = True  # False: its answers come from elsewhere and cannot be adapted
     pairs_per_second: float = 1_000.0  # trained on by one core, roughly: for estimates of time
-    reads_metrics: bool = True  # whether it can take the metrics too (`wide`)
     offered: bool = True  # whether the form of the dashboard lists it
 
 
@@ -163,14 +162,12 @@ MATCHERS = Registry(
             "a pre-trained Transformer: strong on long text, hours without a GPU",
             "riskcore.matchers.ditto:DittoMatcher",
             pairs_per_second=15,
-            reads_metrics=False,
         ),
         MatcherSpec(
             "external",
             "another matcher's scores, from a file",
             "riskcore.matchers.external:ExternalMatcher",
             trainable=False,
-            reads_metrics=False,
             offered=False,
         ),
         MatcherSpec(
@@ -178,7 +175,6 @@ MATCHERS = Registry(
             "logistic regression on word overlaps, for tests and demos",
             "riskcore.matchers.toy:ToyMatcher",
             pairs_per_second=20_000,
-            reads_metrics=False,
             offered=False,
         ),
     ),
