@@ -18,10 +18,11 @@ from pages.parts.audit.audit_tables import (
     standing_table,
 )
 from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.link_table import chosen_row, table_height
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.text import percent, plural
-from pages.parts.pairs.queue import chosen_row, score_columns, table_height
+from pages.parts.pairs.queue import score_columns
 from pages.parts.runs.run_picker import View, pick_view
 from pages.parts.runs.score_columns import pairs_in
 

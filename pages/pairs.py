@@ -6,12 +6,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.audit import verdicts
+from pages.parts.frame.link_table import chosen_row, table_height
 from pages.parts.frame.page import boundary, open_page
 from pages.parts.frame.palette import VERDICTS
 from pages.parts.frame.text import literal, plural
 from pages.parts.pairs.filters import filter_bar, page_asked
 from pages.parts.pairs.pair_card import explain, show_pair, show_reasons, voices_of
-from pages.parts.pairs.queue import Place, chosen_row, place_of, queue_csv, queue_table, score_columns, table_height
+from pages.parts.pairs.queue import Place, place_of, queue_csv, queue_table, score_columns
 from pages.parts.runs.run_files import detail_of, page_of, rules_of, subjects_of
 from pages.parts.runs.run_picker import View, pick_view
 from riskcore.runs import PairPage, PairQuery

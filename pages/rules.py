@@ -6,12 +6,12 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.frame.glossary import WORDS
-from pages.parts.frame.link_table import follow, link_table
+from pages.parts.frame.link_table import chosen_row, follow, link_table, table_height
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.palette import MATCH, NON_MATCH
 from pages.parts.frame.text import number, percent, plural, short
-from pages.parts.pairs.queue import chosen_row, queue_table, score_columns, table_height
+from pages.parts.pairs.queue import queue_table, score_columns
 from pages.parts.rules import what_if
 from pages.parts.rules.rule_view import Voice, voices_html
 from pages.parts.runs.run_files import ledger_of, page_of, rules_of

@@ -10,7 +10,6 @@ from riskcore.data.pairs import Table
 from riskcore.data.values import tokens
 from riskcore.matchers.base import Arrays, Examples, Matcher, Rates, ShouldStop, TuningSet, as_sets, never
 
-
 STEPS = 200  # of gradient descent in a pass: two weights, so they cost nothing
 
 

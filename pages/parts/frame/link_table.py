@@ -9,10 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.pairs.queue import chosen_row, table_height
 
 Target = tuple[str, dict[str, str]]  # a screen, and the address there
 _GO_TO = "go to"
+_ROW_PIXELS = 33  # of a table at the theme's base font
 
 
 def follow() -> None:
@@ -43,3 +43,15 @@ def remember(key: str, targets: Sequence[Target]) -> None:
     row = chosen_row(st.session_state[key])
     if row is not None and row < len(targets):
         st.session_state[_GO_TO] = targets[row]
+
+
+def table_height(rows: int, most: int) -> int:
+    """Pixels for a table of so many rows and its head, without an empty row at its end."""
+    return min(_ROW_PIXELS * (rows + 1) + 2, most)
+
+
+def chosen_row(state: Any) -> int | None:
+    """The row of a table's selection, whether a row or a cell of it was chosen."""
+    if state.selection.rows:
+        return int(state.selection.rows[0])
+    return int(state.selection.cells[0][0]) if state.selection.cells else None

@@ -18,7 +18,6 @@ from riskcore.runs import PairQuery, RunFolder, query_pairs
 
 CELL_CHARS = 160  # of a value in the table; the card shows it whole
 DOWNLOAD_PAIRS = 10_000
-_ROW_PIXELS = 33  # of a table at the theme's base font
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,18 +95,6 @@ def score_columns(attributes: Sequence[str] = ()) -> dict[str, Any]:
         "verdict": st.column_config.TextColumn(width=88, help=WORDS["verdict"]),
         **{f"{side} {name}": value for name in attributes for side in ("left", "right")},
     }
-
-
-def table_height(rows: int, most: int) -> int:
-    """Pixels for a table of so many rows and its head, without an empty row at its end."""
-    return min(_ROW_PIXELS * (rows + 1) + 2, most)
-
-
-def chosen_row(state: Any) -> int | None:
-    """The row of a table's selection, whether a row or a cell of it was chosen."""
-    if state.selection.rows:
-        return int(state.selection.rows[0])
-    return int(state.selection.cells[0][0]) if state.selection.cells else None
 
 
 def _flip(flipped: bool, flips: int) -> str:
