@@ -43,8 +43,6 @@ class Config:
 
     @classmethod
     def from_dict(cls, values: dict[str, Any]) -> Self:
-        renamed = RENAMED_0_1.get(cls.__name__, {})
-        values = {renamed.get(name, name): value for name, value in values.items()}
         known = {field.name: field for field in dataclasses.fields(cls)}
         unknown = sorted(set(values) - set(known))
         if unknown:
@@ -54,10 +52,6 @@ class Config:
     @classmethod
     def from_json(cls, text: str) -> Self:
         return cls.from_dict(json.loads(text))
-
-
-# Settings that version 0.1 wrote under another name, by config: old name to today's.
-RENAMED_0_1: dict[str, dict[str, str]] = {"MetricConfig": {"rival_records": "candidate_records"}}
 
 
 def _wanted(field: dataclasses.Field[Any], value: Any) -> str | None:
@@ -249,7 +243,7 @@ class TuneConfig(Config):
 class AdaptConfig(Config):
     """Adaptive training on the unlabelled target, and the methods it is compared with."""
 
-    iterations: int = setting(10, "rounds of predict, refit the risk model, one pass over the target", 0, 1_000)
+    iterations: int = setting(10, "each predicts, refits the risk model and makes one pass over the target", 0, 1_000)
     rate: float | None = setting(None, "Adam's rate of the risk phase; none is the matcher's own", 1e-8, 1)
     folds: int = setting(
         2,
@@ -257,23 +251,45 @@ class AdaptConfig(Config):
         "0 leaves them out, as the paper does, and selection may not see what the pass did",
         0,
     )
-    hear_rules: bool = setting(True, "risk: off, risk follows from the matcher's output alone; shows what rules add")
+    use_rules: bool = setting(True, "risk: off, risk follows from the matcher's output alone; shows what rules add")
     refit: bool = setting(True, "risk: off, the first iteration's risk model is kept; shows what refitting adds")
     confident: float = setting(0.9, "self-training: probability from which the matcher's own label is believed", 0.5, 1)
-    memory: float = setting(
+    var_momentum: float = setting(
         0.5,
-        "risk: share of the last pass's VaR in the next one's; refitted alone, the risk model swings the matcher",
+        "risk: share of the last pass's VaR in the next one's; without it, refitting makes the matcher oscillate",
         0,
         1,
     )
-    beyond_iterations: int = setting(4, "risk+: passes of the matcher towards the jury's verdicts", 0, 1_000)
-    source_worth: float = setting(20.0, "risk+: a rule's record on the source counts as this many pairs", 0)
-    witness_folds: int = setting(5, "risk+: folds in which witnesses are fitted and asked", 2)
-    taught_folds: int = setting(
-        2, "risk+: folds in which the matcher is taught validation labels and asked; each costs as many passes", 2
+    stacking_iterations: int = setting(4, "risk+: passes of the matcher towards the stacker's probabilities", 0, 1_000)
+    source_prior_pairs: float = setting(20.0, "risk+: a rule's mean on the source counts as this many pairs", 0)
+    stacking_folds: int = setting(5, "risk+: folds for the out-of-fold predictions of base learners and stacker", 2)
+    fine_tuning_folds: int = setting(
+        2, "risk+: folds for those of the fine-tuned matcher; each costs as many passes as `iterations`", 2
     )
-    few_pairs: int = setting(1_000, "risk+: with fewer validation pairs than this, taught in `witness_folds` too", 0)
-    witness_trees: int = setting(100, "risk+: trees of a witness forest: a jury needs no finer grain", 1)
+    few_validation_pairs: int = setting(
+        1_000,
+        "risk+: with fewer validation pairs than this, the matcher too is fine-tuned in `stacking_folds`",
+        0,
+    )
+    base_learner_trees: int = setting(
+        100, "risk+: trees of a base learner's forest; more changed the stacked probabilities little", 1
+    )
+
+
+# Settings that version 0.1 called otherwise, by dotted name. A setting that is renamed belongs here, so that stored
+# runs stay readable; nothing else in the code knows the old names.
+RENAMED_0_1 = {
+    "metric.rival_records": "metric.candidate_records",
+    "rule.unmatch_impurity": "rule.non_match_impurity",
+    "adapt.hear_rules": "adapt.use_rules",
+    "adapt.memory": "adapt.var_momentum",
+    "adapt.beyond_iterations": "adapt.stacking_iterations",
+    "adapt.source_worth": "adapt.source_prior_pairs",
+    "adapt.witness_folds": "adapt.stacking_folds",
+    "adapt.taught_folds": "adapt.fine_tuning_folds",
+    "adapt.few_pairs": "adapt.few_validation_pairs",
+    "adapt.witness_trees": "adapt.base_learner_trees",
+}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -304,3 +320,24 @@ class RunConfig(Config):
         super().__post_init__()
         for method in self.methods:
             _ = METHODS[method]  # refuses an unknown name
+
+    @classmethod
+    def from_stored(cls, stored: str | dict[str, Any]) -> Self:
+        """The settings of a stored run, as JSON or as a dict: of this version, or of 0.1 with its own names.
+
+        Every reader of stored runs goes through here. Settings that 0.1 did not have get their defaults, which are
+        the constants of its code. Settings from a person (a file, an option) go through `from_json`, which refuses
+        old names like any other unknown name.
+        """
+        return cls.from_dict(_renamed(json.loads(stored) if isinstance(stored, str) else stored))
+
+
+def _renamed(stored: dict[str, Any]) -> dict[str, Any]:
+    """The same settings, one or two levels deep, with names of 0.1 replaced by today's."""
+    found = {name: dict(value) if isinstance(value, dict) else value for name, value in stored.items()}
+    for old, new in RENAMED_0_1.items():
+        (group, old_name), (_, new_name) = old.split("."), new.split(".")
+        settings = found.get(group)
+        if isinstance(settings, dict) and old_name in settings:
+            settings.setdefault(new_name, settings.pop(old_name))
+    return found

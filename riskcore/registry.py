@@ -207,7 +207,7 @@ METHODS = Registry(
             "riskcore.training.methods:risk_plus",
             step="Fine-tune by stacked evidence",
             colour="#12a5b5",
-            iterations="adapt.beyond_iterations",
+            iterations="adapt.stacking_iterations",
             seconds="riskcore.training.costs:risk_plus",
         ),
         MethodSpec(

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 from pathlib import Path
 
 import pytest
 
 from riskcore import config as module
-from riskcore.config import Config, DataConfig, MatcherConfig, RuleConfig, RunConfig, TuneConfig
+from riskcore.config import RENAMED_0_1, Config, DataConfig, MatcherConfig, RuleConfig, RunConfig, TuneConfig
 from riskcore.errors import ConfigError
 
 CONFIGS = [kind for kind in vars(module).values() if isinstance(kind, type) and issubclass(kind, Config)]
@@ -27,8 +28,22 @@ def test_nested_settings_round_trip() -> None:
     assert isinstance(again.methods, tuple)
 
 
-def test_settings_of_version_0_1_are_read_under_their_names_of_today() -> None:
-    assert RunConfig.from_dict({"metric": {"rival_records": 7}}).metric.candidate_records == 7
+def test_every_setting_of_a_stored_0_1_run_is_read() -> None:
+    (file,) = Path("tests/fixtures/store_0_1/runs").glob("*/run.json")
+    stored = json.loads(file.read_text(encoding="utf-8"))["config"]
+    config = RunConfig.from_stored(json.dumps(stored))
+    assert config.adapt.stacking_iterations == stored["adapt"]["beyond_iterations"] == 1  # not the default
+    for old, new in RENAMED_0_1.items():
+        (group, old_name), (_, new_name) = old.split("."), new.split(".")
+        assert getattr(getattr(config, group), new_name) == stored[group][old_name]
+    assert RunConfig.from_stored(config.to_json()) == config
+    with pytest.raises(ConfigError, match="no setting named"):  # a person is told the new names
+        RunConfig.from_dict(stored)
+
+
+def test_a_new_name_wins_over_an_old_one() -> None:
+    assert RunConfig.from_stored({"adapt": {"memory": 0.1, "var_momentum": 0.2}}).adapt.var_momentum == 0.2
+    assert RunConfig.from_stored({"adapt": {"memory": 0.1}}).adapt.var_momentum == 0.1
 
 
 @pytest.mark.parametrize(

@@ -87,9 +87,9 @@ class RunProgress(Listener):
         self._step(record["epoch"], self._epochs, f"{self.estimate.phase} epoch {record['epoch']} of {self._epochs}")
 
     def on_iteration_end(self, scores: IterationScores) -> None:
-        rounds = max(iterations_of(self.config, scores.method), scores.iteration)
-        what = f"{scores.method} iteration {scores.iteration} of {rounds}"
-        self._step(scores.iteration + 1, rounds + 1, what)
+        total = max(iterations_of(self.config, scores.method), scores.iteration)
+        what = f"{scores.method} iteration {scores.iteration} of {total}"
+        self._step(scores.iteration + 1, total + 1, what)
 
     def on_phase_end(self, record: Record) -> None:
         self.estimate.end(record["phase"])

@@ -42,7 +42,7 @@ def run(
     wide: Annotated[bool | None, typer.Option("--wide/--no-wide", help="Let the matcher see the metrics too.")] = None,
     methods: Annotated[str | None, typer.Option(help="Separated by commas, such as tradition,risk,risk+.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the labelled pairs.")] = None,
-    iterations: Annotated[int | None, typer.Option(help="Rounds of adaptive training.")] = None,
+    iterations: Annotated[int | None, typer.Option(help="Iterations of adaptive training.")] = None,
     seed: Annotated[int | None, typer.Option(help="Every random choice follows from it.")] = None,
     settings: Annotated[
         list[str] | None,

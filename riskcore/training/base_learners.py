@@ -1,9 +1,9 @@
-"""Witnesses: models that each judge a pair from other evidence than the matcher does.
+"""The base learners of `risk+`: models that classify a pair from other evidence than the matcher does.
 
 The rules (a risk model whose rule means have been updated by the validation pairs); three forests on the metrics
 (source and validation together, the same with the validation pairs weighing as much as the source, and the validation
-pairs alone); a linear model on the metrics; and the matcher, taught the validation labels. Each is fitted on some
-validation pairs and asked about others, so that what a jury learns of them was never taught to them.
+pairs alone); a linear model on the metrics; and the matcher, fine-tuned on the validation labels. Each is fitted on
+some validation pairs and predicts others, so the stacker learns from out-of-fold predictions only.
 """
 
 from __future__ import annotations
@@ -23,29 +23,31 @@ from riskcore.config import RunConfig
 from riskcore.matchers.base import Matcher, ShouldStop
 from riskcore.risk import RiskModel
 from riskcore.risk.fit import fit_risk_model
-from riskcore.training.evidence import Evidence, Part
+from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.forest import forest_proba, train_forest, with_flags
 from riskcore.training.supervised import rate_at
-from riskcore.training.validation_tuning import teach_labels
+from riskcore.training.validation_tuning import fine_tune_on_labels
 
-NAMES = ("rules", "forest", "balanced forest", "target forest", "linear model")
-TAUGHT = "taught matcher"  # one more where the matcher can learn
-_CERTAIN = 1e-3  # no witness is believed beyond this
-_LINEAR_STRENGTH = 0.1  # scikit-learn's C: metrics say much the same, and a weak fit carries over better
-_FIRST = 3  # times the trees, for the forest that is heard first near the source: as fine as the rival, and the same
-_WILD = 5.0  # standard deviations beyond which a metric says no more
+SOURCE_FOREST = "forest"  # trained on source and validation pairs: the method `forest` itself
+BASE_LEARNERS = ("rules", SOURCE_FOREST, "balanced forest", "target forest", "linear model")
+FINE_TUNED = "fine-tuned matcher"  # one more where the matcher can be trained
+_CERTAIN = 1e-3  # a base learner's probability counts as no closer to 0 or 1 than this
+_LINEAR_STRENGTH = 0.1  # scikit-learn's C: metrics are correlated, and a strongly regularised fit transfers better
+_SOURCE_FOREST_FACTOR = 3  # times the trees, for the source forest: the method `forest`, tree for tree
+_CLIP = 5.0  # standard deviations beyond which a metric says no more
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Question:
-    """Pairs to judge, and what the matcher says of them."""
+class ScoredPart:
+    """Some pairs, and the matcher's probabilities for them."""
 
-    part: Part
-    answers: np.ndarray
+    part: EvidencePart
+    probability: np.ndarray
 
-    def take(self, rows: np.ndarray) -> Question:
+    def take(self, rows: np.ndarray) -> ScoredPart:
         metrics = dataclasses.replace(self.part.metrics, values=self.part.metrics.values[rows])
-        return Question(Part(self.part.examples.take(rows), metrics, self.part.rules), self.answers[rows])
+        some = EvidencePart(self.part.examples.take(rows), metrics, self.part.rules)
+        return ScoredPart(some, self.probability[rows])
 
 
 def log_odds(probability: np.ndarray) -> np.ndarray:
@@ -53,58 +55,60 @@ def log_odds(probability: np.ndarray) -> np.ndarray:
     return np.log(p) - np.log1p(-p)
 
 
-def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndarray, worth: float) -> RiskModel:
-    """The prior risk model with each rule's mean updated: the source counts as `worth` pairs, each pair here as one."""
+def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndarray, prior_pairs: float) -> RiskModel:
+    """The prior risk model with each rule's mean updated by labelled pairs; the source counts as `prior_pairs`."""
     fires = np.asarray(fired.sum(axis=0), dtype=float)
     matches = np.asarray(fired.T.astype(float) @ labels.astype(float))
-    prior, known = evidence.prior.mean, worth + fires
-    mean = np.divide(worth * prior + matches, known, out=prior.copy(), where=known > 0)
+    prior, pairs = evidence.prior.mean, prior_pairs + fires
+    mean = np.divide(prior_pairs * prior + matches, pairs, out=prior.copy(), where=pairs > 0)
     return dataclasses.replace(evidence.prior, mean=np.clip(mean, 0, 1))
 
 
-def hear(evidence: Evidence, known: Question, questions: Sequence[Question], config: RunConfig) -> list[np.ndarray]:
-    """All witnesses but the taught matcher, fitted on `known` validation pairs: log-odds, pairs x witnesses."""
-    labels, source = known.part.labels, evidence.source
-    prior = posterior_means(evidence, known.part.fired, labels, config.adapt.source_worth)
-    rules = fit_risk_model(prior, known.part.fired, known.answers, labels, config.risk, config.seed).model
-    metrics = np.vstack([source.metrics.values, known.part.metrics.values])
+def base_learner_log_odds(
+    evidence: Evidence, train: ScoredPart, parts: Sequence[ScoredPart], config: RunConfig
+) -> list[np.ndarray]:
+    """Fit all base learners but the fine-tuned matcher on `train`; their log-odds for each part, pairs x learners."""
+    labels, source = train.part.labels, evidence.source
+    prior = posterior_means(evidence, train.part.fired, labels, config.adapt.source_prior_pairs)
+    rules = fit_risk_model(prior, train.part.fired, train.probability, labels, config.risk, config.seed).model
+    metrics = np.vstack([source.metrics.values, train.part.metrics.values])
     both = np.concatenate([source.labels, labels])
     balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
     forests = [
-        train_forest(metrics, both, config.seed, _FIRST * config.adapt.witness_trees),
+        train_forest(metrics, both, config.seed, _SOURCE_FOREST_FACTOR * config.adapt.base_learner_trees),
         _forest(metrics, both, balance, config),
-        _forest(known.part.metrics.values, labels, None, config),
+        _forest(train.part.metrics.values, labels, None, config),
     ]
-    linear = _Linear(metrics, both, balance)
+    linear = _LinearModel(metrics, both, balance)
 
-    def testify(asked: Question) -> np.ndarray:
-        values = asked.part.metrics.values
-        said = [rules.score(asked.answers, asked.part.fired, config=config.risk).mu]
-        said += [forest_proba(forest, values) for forest in forests]
-        return log_odds(np.column_stack([*said, linear.proba(values)]))
+    def predict(some: ScoredPart) -> np.ndarray:
+        values = some.part.metrics.values
+        columns = [rules.score(some.probability, some.part.fired, config=config.risk).mu]
+        columns += [forest_proba(forest, values) for forest in forests]
+        return log_odds(np.column_stack([*columns, linear.predict_proba(values)]))
 
-    return [testify(asked) for asked in questions]
+    return [predict(some) for some in parts]
 
 
-def hear_taught(
-    matcher: Matcher, known: Question, questions: Sequence[Question], config: RunConfig, should_stop: ShouldStop
+def fine_tuned_log_odds(
+    matcher: Matcher, train: ScoredPart, parts: Sequence[ScoredPart], config: RunConfig, should_stop: ShouldStop
 ) -> list[np.ndarray]:
-    """The matcher's log-odds after being taught the labels of `known`; it is left as it was.
+    """The matcher's log-odds after fine-tuning on the labels of `train`; it is left as it was.
 
-    It is taught in earnest, at the rate at which it was trained, falling likewise: the gentle passes of adaptive
-    training leave thousands of labels half learned.
+    The rate is the one it was trained with, on the same schedule: at the lower rate of adaptive training, thousands of
+    labels would stay half learned.
     """
     before, passes = matcher.snapshot(), config.adapt.iterations
     tune = dataclasses.replace(config.tune, epochs=passes)
     rates = [rate_at(one, tune, matcher.rates.train) for one in range(1, passes + 1)]
-    teach_labels(matcher, known.part.examples, config, rates, should_stop)
-    said = [log_odds(matcher.predict_proba(asked.part.examples)) for asked in questions]
+    fine_tune_on_labels(matcher, train.part.examples, config, rates, should_stop)
+    columns = [log_odds(matcher.predict_proba(some.part.examples)) for some in parts]
     matcher.restore(before)
-    return said
+    return columns
 
 
-class _Linear:
-    """Logistic regression on standardised metrics and missing flags; where there is one class only, sure of it."""
+class _LinearModel:
+    """Logistic regression on standardised metrics and missing flags; where there is one class only, that class."""
 
     def __init__(self, metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> None:
         self._only = float(labels[0]) if labels.min() == labels.max() else None
@@ -117,20 +121,20 @@ class _Linear:
         if self._only is None:
             self._model.fit(metrics, labels, logisticregression__sample_weight=weights / weights.mean())
 
-    def proba(self, metrics: np.ndarray) -> np.ndarray:
+    def predict_proba(self, metrics: np.ndarray) -> np.ndarray:
         if self._only is not None or not len(metrics):
             return np.full(len(metrics), self._only or 0.0)
-        answers: np.ndarray = self._model.predict_proba(metrics)[:, 1]
-        return answers
+        probability: np.ndarray = self._model.predict_proba(metrics)[:, 1]
+        return probability
 
 
 def _clipped(standardised: np.ndarray) -> np.ndarray:
-    """One wild gap (a year typed as 19999) must not drown the rest."""
-    return np.clip(standardised, -_WILD, _WILD)
+    """One extreme gap (a year typed as 19999) must not outweigh all other metrics."""
+    return np.clip(standardised, -_CLIP, _CLIP)
 
 
 def _forest(
     metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, config: RunConfig
 ) -> RandomForestClassifier:
-    forest = RandomForestClassifier(config.adapt.witness_trees, random_state=config.seed, n_jobs=-1)
+    forest = RandomForestClassifier(config.adapt.base_learner_trees, random_state=config.seed, n_jobs=-1)
     return forest.fit(with_flags(metrics), labels, sample_weight=weights)

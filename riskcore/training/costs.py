@@ -43,10 +43,10 @@ def risk(config: RunConfig, sizes: RunSizes, speed: float) -> float:
 def risk_plus(config: RunConfig, sizes: RunSizes, speed: float) -> float:
     """Forests are grown for every fold, and the matcher is fine-tuned on the validation labels in each."""
     adapt = config.adapt
-    folds = adapt.witness_folds if sizes.validation < adapt.few_pairs else adapt.taught_folds
+    folds = adapt.stacking_folds if sizes.validation < adapt.few_validation_pairs else adapt.fine_tuning_folds
     tuned = adapt.iterations * sizes.validation * folds / speed
-    forests = (adapt.witness_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500)
-    passes = adapt.beyond_iterations * (_pass(sizes, speed) + _REFIT_SECONDS)
+    forests = (adapt.stacking_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500)
+    passes = adapt.stacking_iterations * (_pass(sizes, speed) + _REFIT_SECONDS)
     return passes + _predictions(sizes, speed) + forests + tuned
 
 

@@ -1,6 +1,7 @@
-"""How near the target is to the source, seen without labels: can a forest tell their pairs apart?
+"""Domain similarity of source and target, measured without labels: can a forest tell their pairs apart?
 
-Near, what was learned on the source holds on the target as it is. Far, it has to be proved on the target's own pairs.
+If it cannot, what was learned on the source can be trusted on the target. If it can, it has to be checked on the
+target's own validation pairs.
 """
 
 from __future__ import annotations
@@ -13,11 +14,14 @@ from riskcore.training.forest import with_flags
 
 _PAIRS = 2_000  # of each side: enough to tell them apart
 _TREES = 100
-_LEAF = 5  # pairs in a leaf: a forest that learns pairs by heart tells less
+_LEAF = 5  # pairs in a leaf: a forest that overfits single pairs measures less
 
 
-def nearness(source: np.ndarray, target: np.ndarray, seed: int) -> float:
-    """From 0, told apart without fail, to 1, told apart no better than by chance; from the metrics alone."""
+def domain_similarity(source: np.ndarray, target: np.ndarray, seed: int) -> float:
+    """2 (1 - AUC) of a domain classifier on the metrics: 0 if it separates the two, 1 if it does no better than chance.
+
+    The AUC is out-of-bag, so no pair is classified by trees that were grown on it.
+    """
     size = min(_PAIRS, len(source), len(target))
     if size < 2 * _LEAF:
         return 0.0
@@ -25,6 +29,6 @@ def nearness(source: np.ndarray, target: np.ndarray, seed: int) -> float:
     drawn = [with_flags(side[np.sort(rng.permutation(len(side))[:size])]) for side in (source, target)]
     is_target = np.repeat([0, 1], size)
     forest = RandomForestClassifier(_TREES, min_samples_leaf=_LEAF, oob_score=True, random_state=seed, n_jobs=1)
-    guess = forest.fit(np.vstack(drawn), is_target).oob_decision_function_[:, 1]
-    told = roc_auc_score(is_target, np.where(np.isnan(guess), 0.5, guess))
-    return float(np.clip(2 * (1 - told), 0.0, 1.0))
+    out_of_bag = forest.fit(np.vstack(drawn), is_target).oob_decision_function_[:, 1]
+    auc = roc_auc_score(is_target, np.where(np.isnan(out_of_bag), 0.5, out_of_bag))
+    return float(np.clip(2 * (1 - auc), 0.0, 1.0))

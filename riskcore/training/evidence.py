@@ -1,4 +1,4 @@
-"""Everything a run knows before any matcher is trained: metrics of all pairs, rules of the source, who fires where."""
+"""What a run knows before any matcher is trained: metrics of all pairs, rules of the source, and where they fire."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from riskcore.rules.rule_set import RuleSet
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Part:
+class EvidencePart:
     """Some pairs with their metrics and the rules that fire on them."""
 
     examples: Examples
@@ -44,10 +44,10 @@ class Part:
 class Evidence:
     """Source (Ds) and validation (Dv) with labels, target (Dt) and unseen pairs without."""
 
-    source: Part
-    validation: Part
-    target: Part
-    unseen: Part | None
+    source: EvidencePart
+    validation: EvidencePart
+    target: EvidencePart
+    unseen: EvidencePart | None
     rules: RuleSet
     prior: RiskModel
     fingerprint: str = ""  # of the workload: a checkpoint of other data is not continued

@@ -1,7 +1,7 @@
-"""The honest rival: a random forest on the metrics, trained on source and validation labels alike.
+"""The strongest baseline: a random forest on the metrics, trained on source and validation labels alike.
 
-What a practitioner would do instead, and hard to beat: 300 trees, scikit-learn's defaults, every metric and a flag
-for each that is missing. Never weakened.
+What a practitioner would do instead: 300 trees, scikit-learn's defaults, every metric and a flag
+for each that is missing.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def train_forest(metrics: np.ndarray, labels: np.ndarray, seed: int, trees: int 
 
 
 def forest_proba(forest: RandomForestClassifier, metrics: np.ndarray) -> np.ndarray:
-    """Match probability; a forest that met one class only is sure of it."""
+    """Match probability; a forest trained on one class only predicts that class."""
     if not len(metrics):
         return np.zeros(0)
     forest.n_jobs = 1  # threads add up the trees in varying order: the same seed would not give the same bits

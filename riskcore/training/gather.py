@@ -12,7 +12,7 @@ from riskcore.metrics.matrix import MetricSpace, leads_are_comparable
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
 from riskcore.rules.generation import generate
-from riskcore.training.evidence import Evidence, Part
+from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.listeners import Listener, notify
 
 
@@ -27,7 +27,9 @@ def gather(
     space = MetricSpace.fit(workload.attributes, tables, config.metric, leads_are_comparable(list(parts.values())))
     metrics = _all_metrics(space, parts, listeners)
     rules = generate(metrics["source"], workload.source.labels, config.rule, _teller("rules", listeners))
-    known = {name: Part(Examples(pairs, metrics[name].values), metrics[name], rules) for name, pairs in parts.items()}
+    known = {
+        name: EvidencePart(Examples(pairs, metrics[name].values), metrics[name], rules) for name, pairs in parts.items()
+    }
     prior = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
     return Evidence(
         known["source"], known["validation"], known["target"], known.get("unseen"), rules, prior, workload.fingerprint

@@ -1,4 +1,4 @@
-"""Where a loop of rounds stands: enough to go on after a kill as if nothing had happened."""
+"""The state of an iterative method: enough to resume after a kill and end in the same bits."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from riskcore.training.listeners import Record
 
 
 @dataclasses.dataclass(eq=False)
-class Rounds:
-    """One row per round done, what the last round left for the next, and the best matcher so far."""
+class Iterations:
+    """One row per finished iteration, the arrays that the next one needs, and the best matcher so far."""
 
     rows: list[Record]
     arrays: Arrays
@@ -21,7 +21,7 @@ class Rounds:
     checkpoint: Checkpoint | None
 
     @classmethod
-    def resume(cls, matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> Rounds:
+    def resume(cls, matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> Iterations:
         """From the start, or from the checkpoint with the matcher as it was then."""
         progress = checkpoint.read(made_from) if checkpoint is not None else None
         if progress is None:
@@ -33,7 +33,7 @@ class Rounds:
     def advance(
         self, matcher: Matcher, row: Record, arrays: Arrays, best_of: Callable[[Sequence[Record]], int]
     ) -> None:
-        """Another round is done; its matcher is kept if it is the best of all."""
+        """Add a finished iteration; keep its matcher if it is the best so far."""
         self.rows.append(row)
         self.arrays = arrays
         if best_of(self.rows) == row["iteration"]:

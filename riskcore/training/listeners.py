@@ -1,4 +1,4 @@
-"""Who hears what training does. The loop is silent and notifies; listeners write, show or count."""
+"""Listeners of training. The loop itself prints and writes nothing: it notifies listeners, which record or show."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Record = dict[str, Any]
 
 
 class Listener:
-    """Hears everything and does nothing; override what you care about."""
+    """Receives every event and does nothing; override what you care about."""
 
     def on_start(self, record: Record) -> None:
         """Training begins: `task`, `epochs`, `pairs`, `done` (epochs that a checkpoint already holds)."""

@@ -11,7 +11,7 @@ from riskcore.training.forest import forest_proba, train_forest
 from riskcore.training.listeners import notify
 from riskcore.training.method import MethodContext
 from riskcore.training.results import MethodResult
-from riskcore.training.risk_plus import go_beyond
+from riskcore.training.risk_plus import train_risk_plus
 from riskcore.training.self_training import train_on_own_labels
 from riskcore.training.supervised import train_on_labels
 from riskcore.training.validation_tuning import fine_tune_on_validation
@@ -49,7 +49,7 @@ def risk(context: MethodContext) -> MethodResult:
 
 def risk_plus(context: MethodContext) -> MethodResult:
     """Adaptive training towards stacked evidence."""
-    return go_beyond(
+    return train_risk_plus(
         context.trained_matcher(),
         context.evidence,
         context.config,
@@ -87,7 +87,7 @@ def self_training(context: MethodContext) -> MethodResult:
 
 
 def forest(context: MethodContext) -> MethodResult:
-    """A random forest on the metrics of source and validation pairs: the honest alternative."""
+    """A random forest on the metrics of source and validation pairs."""
     evidence = context.evidence
     metrics = np.vstack([evidence.source.metrics.values, evidence.validation.metrics.values])
     labels = np.concatenate([evidence.source.labels, evidence.validation.labels])

@@ -1,4 +1,4 @@
-"""A hearing of all witnesses: those asked about validation pairs were never taught these pairs' labels."""
+"""Out-of-fold predictions of the base learners: none predicts a validation pair whose label it was fitted on."""
 
 from __future__ import annotations
 
@@ -10,31 +10,32 @@ import numpy as np
 from riskcore.config import RunConfig
 from riskcore.errors import CancelledError
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop
-from riskcore.training.base_learners import Question, hear, hear_taught
+from riskcore.training.base_learners import ScoredPart, base_learner_log_odds, fine_tuned_log_odds
 from riskcore.training.evidence import Evidence
 from riskcore.training.folds import folds_of
 from riskcore.training.listeners import Listener, notify
 
-Hear = Callable[[Question, Sequence[Question]], list[np.ndarray]]  # taught the first, asked the others
+FitPredict = Callable[[ScoredPart, Sequence[ScoredPart]], list[np.ndarray]]  # fitted on the first, log-odds of the rest
 Fold = tuple[np.ndarray, np.ndarray]  # rows held out, and the rest
 
 
-def testimony(
+def out_of_fold_log_odds(
     matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
 ) -> Arrays:
-    """What all witnesses say of validation (cross-fitted), target and unseen pairs: log-odds, pairs x witnesses."""
-    parts = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
-    asked = {
-        name: Question(part, matcher.predict_proba(part.examples)) for name, part in parts.items() if part is not None
+    """Log-odds of all base learners, pairs x learners: out-of-fold for validation pairs, fitted on all of them for
+    target and unseen pairs."""
+    known = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
+    parts = {
+        name: ScoredPart(part, matcher.predict_proba(part.examples)) for name, part in known.items() if part is not None
     }
-    validation = asked.pop("validation")
-    ways = _ways(matcher, evidence, config, should_stop)
-    tell = _teller(sum(len(folds) + 1 for _, folds in ways), listeners, should_stop)
+    validation = parts.pop("validation")
+    learners = _learners_with_folds(matcher, evidence, config, should_stop)
+    step = _stepper(sum(len(folds) + 1 for _, folds in learners), listeners, should_stop)
     columns = []
-    for ask, folds in ways:
-        said = dict(zip(asked, ask(validation, list(asked.values())), strict=True))
-        tell()
-        columns.append({**said, "validation": _held_out(ask, validation, folds, tell)})
+    for fit_predict, folds in learners:
+        predicted = dict(zip(parts, fit_predict(validation, list(parts.values())), strict=True))
+        step()
+        columns.append({**predicted, "validation": _out_of_fold(fit_predict, validation, folds, step)})
     return {name: np.column_stack([column[name] for column in columns]) for name in columns[0]}
 
 
@@ -43,40 +44,43 @@ def folds_and_rests(labels: np.ndarray, count: int, seed: int) -> list[Fold]:
     return [(fold, np.setdiff1d(np.arange(len(labels)), fold)) for fold in folds_of(labels, count, seed)]
 
 
-def _ways(
+def _learners_with_folds(
     matcher: Matcher, evidence: Evidence, config: RunConfig, should_stop: ShouldStop
-) -> list[tuple[Hear, list[Fold]]]:
-    """Whom to hear, each with its folds. Teaching the matcher is dear: with many labels it has fewer folds."""
+) -> list[tuple[FitPredict, list[Fold]]]:
+    """The base learners and their folds. Fine-tuning the matcher is expensive: with many labels it has fewer folds."""
     labels, adapt = evidence.validation.labels, config.adapt
-    folds = folds_and_rests(labels, adapt.witness_folds, config.seed)
-    ways: list[tuple[Hear, list[Fold]]] = [(partial(hear, evidence, config=config), folds)]
+    folds = folds_and_rests(labels, adapt.stacking_folds, config.seed)
+    learners: list[tuple[FitPredict, list[Fold]]] = [(partial(base_learner_log_odds, evidence, config=config), folds)]
     if matcher.trainable:
-        fewer = folds if len(labels) < adapt.few_pairs else folds_and_rests(labels, adapt.taught_folds, config.seed)
-        ways.append((partial(hear_taught, matcher, config=config, should_stop=should_stop), fewer))
-    return ways
+        few = len(labels) < adapt.few_validation_pairs
+        fewer = folds if few else folds_and_rests(labels, adapt.fine_tuning_folds, config.seed)
+        learners.append((partial(fine_tuned_log_odds, matcher, config=config, should_stop=should_stop), fewer))
+    return learners
 
 
-def _held_out(ask: Hear, validation: Question, folds: Sequence[Fold], tell: Callable[[], None]) -> np.ndarray:
-    """What is said of each validation pair by witnesses that were taught the other folds."""
-    said: np.ndarray | None = None
+def _out_of_fold(
+    fit_predict: FitPredict, validation: ScoredPart, folds: Sequence[Fold], step: Callable[[], None]
+) -> np.ndarray:
+    """Log-odds of each validation pair from base learners fitted on the other folds."""
+    predicted: np.ndarray | None = None
     for fold, rest in folds:
-        some = ask(validation.take(rest), [validation.take(fold)])[0]
-        said = np.zeros((len(validation.part), *some.shape[1:])) if said is None else said
-        said[fold] = some
-        tell()
-    assert said is not None
-    return said
+        some = fit_predict(validation.take(rest), [validation.take(fold)])[0]
+        predicted = np.zeros((len(validation.part), *some.shape[1:])) if predicted is None else predicted
+        predicted[fold] = some
+        step()
+    assert predicted is not None
+    return predicted
 
 
-def _teller(total: int, listeners: Sequence[Listener], should_stop: ShouldStop) -> Callable[[], None]:
-    """Tells that another step is done, and stops where someone has cancelled."""
+def _stepper(total: int, listeners: Sequence[Listener], should_stop: ShouldStop) -> Callable[[], None]:
+    """Reports that another step is done, and stops where the run was cancelled."""
     done = 0
 
-    def tell() -> None:
+    def step() -> None:
         nonlocal done
         done += 1
-        notify(listeners, "on_progress", {"phase": "witnesses", "done": done, "total": total})
+        notify(listeners, "on_progress", {"phase": "base learners", "done": done, "total": total})
         if should_stop():
             raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
 
-    return tell
+    return step

@@ -23,7 +23,7 @@ class IterationScores:
     scores: RiskScores  # probability, label, mu, sigma, var_match, var_non_match, risk: one of each per target pair
     model: RiskModel  # the risk model that gave them
     record: dict[str, Any]  # validation_f1, flips, match_rate, mean_risk, disagreement, labels_used, lacked, seconds
-    fallback: bool = False  # the starting matcher's own answers, after rounds that were rejected: nothing is changed
+    fallback: bool = False  # the starting matcher's own answers, after rejected iterations: no label changes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

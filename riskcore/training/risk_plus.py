@@ -1,19 +1,21 @@
-"""Risk+: adaptive training that combines evidence instead of overruling the stronger by the weaker.
+"""Risk+: adaptive training by stacking, so that a weaker source of evidence does not overrule a stronger one.
 
-    hear the witnesses (rules, forests, a linear model, the taught matcher), each cross-fitted on the validation pairs;
+    predict all pairs with the base learners (rules, forests, a linear model, the fine-tuned matcher), out-of-fold on
+    the validation pairs;
     repeat:
-        the matcher answers for validation and target;
-        a jury weighs matcher and witnesses on the validation pairs and gives every pair a probability;
-        the risk model, its rule means updated by the validation pairs, ranks the jury's verdicts;
-        one pass of the matcher towards the jury's verdicts, on target and validation pairs alike;
-    keep the round whose verdicts explain held-out validation labels best; the starting matcher is a candidate.
+        the matcher predicts validation and target pairs;
+        a stacker, fitted on the validation pairs, combines matcher and base learners into one probability per pair;
+        the risk model, its rule means updated by the validation pairs, ranks these predictions;
+        one pass of the matcher towards the stacker's probabilities, on target and validation pairs alike;
+    keep the iteration with the lowest out-of-fold loss on the validation labels; the starting matcher is a candidate.
 
-Where the starting matcher is kept, its answers are told as one more iteration, the kept one: what is shown of a run is
-then always what it answered.
+Where the starting matcher is kept, its predictions are reported as one more iteration, the kept one: what is shown of
+a run is then always its answer.
 
-A validation pair's own label does not reach the witnesses asked about it, nor the jury that judges it, nor the matcher,
-which is taught cross-fitted verdicts. (It reaches the witnesses of other pairs, and through what the jury learns from
-these a trace of it is in its verdict, as in any stacking.) No label of the target is at hand here.
+A validation pair's own label does not reach the base learners that predict it, nor the stacker that combines them, nor
+the matcher, which is fine-tuned towards out-of-fold probabilities. (It reaches the base learners of other pairs, and
+through what the stacker learns from these it has a slight influence, as in any stacking.) No label of the target is
+available here.
 """
 
 from __future__ import annotations
@@ -29,51 +31,53 @@ from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
 from riskcore.risk import RiskScores
 from riskcore.risk.fit import FitResult, fit_risk_model
 from riskcore.training.adaptive import NOTHING_TO_CHOOSE_BY
-from riskcore.training.base_learners import NAMES, TAUGHT, log_odds, posterior_means
+from riskcore.training.base_learners import BASE_LEARNERS, FINE_TUNED, SOURCE_FOREST, log_odds, posterior_means
 from riskcore.training.checkpoint import Checkpoint, Progress
-from riskcore.training.domain_similarity import nearness
+from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.evidence import Evidence
-from riskcore.training.iterations import Rounds
+from riskcore.training.iterations import Iterations
 from riskcore.training.listeners import Listener, Record, notify
-from riskcore.training.out_of_fold import folds_and_rests, testimony
+from riskcore.training.out_of_fold import folds_and_rests, out_of_fold_log_odds
 from riskcore.training.results import IterationScores, MethodResult
-from riskcore.training.stacker import Jury, appoint
+from riskcore.training.stacker import Stacker, fit_stacker
 from riskcore.training.supervised import epoch_seed, validation_scores
 
-NO_BETTER = "No round explains the validation labels better than the matcher alone, so its own answers are kept."
+NO_BETTER = (
+    "No iteration predicts the validation labels better than the starting matcher alone, so its own answers are kept."
+)
 
 
-def go_beyond(
+def train_risk_plus(
     matcher: Matcher,
     evidence: Evidence,
     config: RunConfig,
     listeners: Sequence[Listener] = (),
     checkpoint: Checkpoint | None = None,
-    witnesses: Checkpoint | None = None,
+    base_learners: Checkpoint | None = None,
     should_stop: ShouldStop = never,
 ) -> MethodResult:
-    """Run risk+ from the matcher as it is; the answer is the jury's, or the matcher's where no jury can be had.
+    """Run risk+ from the matcher as it is; the answer is the stacker's, or the matcher's where stacking does not help.
 
-    `checkpoint` is of the rounds, `witnesses` of what the witnesses said.
+    `checkpoint` keeps the iterations, `base_learners` the predictions of the base learners.
     """
     if not evidence.validation.has_both_classes:
         return _matcher_alone(matcher, evidence, config, listeners, [], NOTHING_TO_CHOOSE_BY)
     start = matcher.snapshot()
-    court = _Court(matcher, evidence, config, listeners, witnesses, should_stop)
-    last_round = config.adapt.beyond_iterations if matcher.trainable else 0
-    rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
-    for iteration in range(len(rounds.rows), last_round + 1):
+    ensemble = _Ensemble(matcher, evidence, config, listeners, base_learners, should_stop)
+    last = config.adapt.stacking_iterations if matcher.trainable else 0
+    done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
+    for iteration in range(len(done.rows), last + 1):
         started = time.perf_counter()
         if iteration:
-            _teach(matcher, evidence, rounds.arrays, config, iteration, should_stop)
-        sitting = court.sit(matcher)
-        scores, row = sitting.scores, sitting.row(iteration, court, rounds.arrays.get("label"))
+            _one_pass(matcher, evidence, done.arrays, config, iteration, should_stop)
+        stacked = ensemble.stack(matcher)
+        scores, row = stacked.scores, stacked.row(iteration, ensemble, done.arrays.get("label"))
         row["seconds"] = time.perf_counter() - started
-        arrays = {"label": scores.label, "verdicts": scores.probability, "held_out": sitting.held_out}
-        rounds.advance(matcher, row, arrays, best_round)
-        notify(listeners, "on_iteration_end", IterationScores("risk+", iteration, scores, sitting.fit.model, row))
-        rounds.save(matcher)
-    return _answer(matcher, court, rounds, start, listeners)
+        arrays = {"label": scores.label, "probability": scores.probability, "out_of_fold": stacked.out_of_fold}
+        done.advance(matcher, row, arrays, lowest_loss)
+        notify(listeners, "on_iteration_end", IterationScores("risk+", iteration, scores, stacked.fit.model, row))
+        done.save(matcher)
+    return _answer(matcher, ensemble, done, start, listeners)
 
 
 def _matcher_alone(
@@ -84,15 +88,15 @@ def _matcher_alone(
     rejected: Sequence[Record],
     why: str,
 ) -> MethodResult:
-    """The starting matcher's answers, where witnesses cannot be weighed or do not help: an iteration of their own."""
+    """The starting matcher's predictions, where no stacker can be fitted or none helps: an iteration of their own."""
     started, part = time.perf_counter(), evidence.validation
     validated, probability = (matcher.predict_proba(some.examples) for some in (part, evidence.target))
     fit = fit_risk_model(evidence.prior, part.fired, validated, part.labels, config.risk, config.seed)
     scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
     row = _row_of_matcher(len(rejected), scores, fit, part.labels, validated)
     row["seconds"] = time.perf_counter() - started
-    told = IterationScores("risk+", row["iteration"], scores, fit.model, row, fallback=True)
-    notify(listeners, "on_iteration_end", told)
+    iteration = IterationScores("risk+", row["iteration"], scores, fit.model, row, fallback=True)
+    notify(listeners, "on_iteration_end", iteration)
     unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
     record = {"best_iteration": row["iteration"], "validation_f1": row["validation_f1"], "lacked": [why]}
     chosen = ("source", "validation") if part.has_both_classes else ("source",) if matcher.trainable else ()
@@ -102,7 +106,7 @@ def _matcher_alone(
 def _row_of_matcher(
     iteration: int, scores: RiskScores, fit: FitResult, labels: np.ndarray, validated: np.ndarray
 ) -> Record:
-    """What an iteration that only asks the starting matcher tells."""
+    """The row of an iteration that is the starting matcher alone."""
     f1, loss = validation_scores(labels, validated)
     return {
         "iteration": iteration,
@@ -125,8 +129,8 @@ def _of_scores(scores: RiskScores) -> Record:
     }
 
 
-class _Court:
-    """The witnesses, heard once: cross-fitted for the validation pairs, fitted on all of them for any others."""
+class _Ensemble:
+    """The base learners' predictions, made once, and the stacker that combines them with the matcher's."""
 
     def __init__(
         self,
@@ -138,61 +142,61 @@ class _Court:
         should_stop: ShouldStop,
     ) -> None:
         self.evidence, self.config = evidence, config
-        self.nearness = nearness(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
-        self.names = ("matcher", *NAMES, *((TAUGHT,) if matcher.trainable else ()))
+        self.similarity = domain_similarity(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
+        self.names = ("matcher", *BASE_LEARNERS, *((FINE_TUNED,) if matcher.trainable else ()))
         made_from = config.to_json() + evidence.fingerprint
-        heard = checkpoint.read(made_from) if checkpoint is not None else None
-        if heard is None:
-            said = testimony(matcher, evidence, config, listeners, should_stop)
-            heard = Progress({"testimony": said}, {})
+        predicted = checkpoint.read(made_from) if checkpoint is not None else None
+        if predicted is None:
+            found = out_of_fold_log_odds(matcher, evidence, config, listeners, should_stop)
+            predicted = Progress({"log_odds": found}, {})
             if checkpoint is not None:
-                checkpoint.write(heard, made_from)
-        self.said: Arrays = dict(heard.groups["testimony"])  # log-odds of `validation`, `target`, `unseen`
+                checkpoint.write(predicted, made_from)
+        self.log_odds: Arrays = dict(predicted.groups["log_odds"])  # of `validation`, `target`, `unseen`
 
-    def sit(self, matcher: Matcher) -> _Sitting:
-        """Ask the matcher, weigh all, judge every pair."""
+    def stack(self, matcher: Matcher) -> _Stacked:
+        """Predict with the matcher, fit the stacker, predict every pair with it."""
         evidence, config = self.evidence, self.config
         validated = matcher.predict_proba(evidence.validation.examples)
-        said, labels = self._with_matcher("validation", validated), evidence.validation.labels
-        jury = self._appoint(said, labels)
-        held_out = self._held_out(said, labels)
-        verdicts = self.judge(jury, "target", matcher.predict_proba(evidence.target.examples))
-        prior = posterior_means(evidence, evidence.validation.fired, labels, config.adapt.source_worth)
-        fit = fit_risk_model(prior, evidence.validation.fired, held_out, labels, config.risk, config.seed)
-        scores = fit.model.score(verdicts, evidence.target.fired, config=config.risk)
-        return _Sitting(jury, scores, fit, held_out, validated)
+        inputs, labels = self._with_matcher("validation", validated), evidence.validation.labels
+        stacker = self._fit(inputs, labels)
+        out_of_fold = self._out_of_fold(inputs, labels)
+        probability = self.predict_proba(stacker, "target", matcher.predict_proba(evidence.target.examples))
+        prior = posterior_means(evidence, evidence.validation.fired, labels, config.adapt.source_prior_pairs)
+        fit = fit_risk_model(prior, evidence.validation.fired, out_of_fold, labels, config.risk, config.seed)
+        scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
+        return _Stacked(stacker, scores, fit, out_of_fold, validated)
 
-    def judge(self, jury: Jury, part: str, probability: np.ndarray) -> np.ndarray:
-        return jury.verdict(self._with_matcher(part, probability))
+    def predict_proba(self, stacker: Stacker, part: str, matcher_probability: np.ndarray) -> np.ndarray:
+        return stacker.predict_proba(self._with_matcher(part, matcher_probability))
 
-    def _appoint(self, said: np.ndarray, labels: np.ndarray) -> Jury:
-        return appoint(said, labels, self.nearness, self.names.index("forest"))
+    def _fit(self, inputs: np.ndarray, labels: np.ndarray) -> Stacker:
+        return fit_stacker(inputs, labels, self.similarity, self.names.index(SOURCE_FOREST))
 
-    def _held_out(self, said: np.ndarray, labels: np.ndarray) -> np.ndarray:
-        """The jury's verdict on each validation pair, from a jury that did not see its label."""
-        verdicts = np.zeros(len(labels))
-        for fold, rest in folds_and_rests(labels, self.config.adapt.witness_folds, self.config.seed):
-            verdicts[fold] = self._appoint(said[rest], labels[rest]).verdict(said[fold])
-        return verdicts
+    def _out_of_fold(self, inputs: np.ndarray, labels: np.ndarray) -> np.ndarray:
+        """The probability of each validation pair from a stacker that was fitted without its label."""
+        probability = np.zeros(len(labels))
+        for fold, rest in folds_and_rests(labels, self.config.adapt.stacking_folds, self.config.seed):
+            probability[fold] = self._fit(inputs[rest], labels[rest]).predict_proba(inputs[fold])
+        return probability
 
-    def _with_matcher(self, part: str, probability: np.ndarray) -> np.ndarray:
-        return np.column_stack([log_odds(probability), self.said[part]])
+    def _with_matcher(self, part: str, matcher_probability: np.ndarray) -> np.ndarray:
+        return np.column_stack([log_odds(matcher_probability), self.log_odds[part]])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class _Sitting:
-    """One round's verdicts on target pairs, and the held-out ones on validation pairs."""
+class _Stacked:
+    """One iteration: the stacker, its scores of target pairs, and out-of-fold probabilities of validation pairs."""
 
-    jury: Jury
+    stacker: Stacker
     scores: RiskScores
     fit: FitResult
-    held_out: np.ndarray
-    validated: np.ndarray  # the matcher's own answers for the validation pairs
+    out_of_fold: np.ndarray
+    validated: np.ndarray  # the matcher's own probabilities of the validation pairs
 
-    def row(self, iteration: int, court: _Court, before: np.ndarray | None) -> Record:
-        """What the round did, told without the target's labels."""
-        labels, scores = court.evidence.validation.labels, self.scores
-        f1, loss = validation_scores(labels, self.held_out)
+    def row(self, iteration: int, ensemble: _Ensemble, before: np.ndarray | None) -> Record:
+        """What the iteration did, without the target's labels."""
+        labels, scores = ensemble.evidence.validation.labels, self.scores
+        f1, loss = validation_scores(labels, self.out_of_fold)
         matcher_f1, matcher_loss = validation_scores(labels, self.validated)
         return {
             "iteration": iteration,
@@ -202,42 +206,42 @@ class _Sitting:
             "matcher_validation_loss": matcher_loss,
             "flips": 0 if before is None else int((scores.label != before).sum()),
             **_of_scores(scores),
-            "nearness": court.nearness,
-            "weights": dict(zip(court.names, self.jury.weights.tolist(), strict=True)),
+            "domain_similarity": ensemble.similarity,
+            "stacker_weights": dict(zip(ensemble.names, self.stacker.weights.tolist(), strict=True)),
             "labels_used": ["source", "validation"],  # the rules' means are updated by the validation labels
             "lacked": list(self.fit.lacked),
         }
 
 
-def best_round(rows: Sequence[Record]) -> int:
-    """The round whose held-out verdicts fit the validation labels best, the earliest of equals."""
+def lowest_loss(rows: Sequence[Record]) -> int:
+    """The iteration with the lowest out-of-fold loss on the validation labels, the earliest of equals."""
     return int(min(rows, key=lambda row: (row["validation_loss"], row["iteration"]))["iteration"])
 
 
-def _teach(
+def _one_pass(
     matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
 ) -> None:
-    """One pass towards the last verdicts: the jury's for the target, held-out ones for the validation pairs."""
+    """One pass towards the last probabilities: the stacker's for the target, out-of-fold ones for validation pairs."""
     sets = [
-        TuningSet(evidence.target.examples, last["verdicts"], 1 - last["verdicts"]),
-        TuningSet(evidence.validation.examples, last["held_out"], 1 - last["held_out"]),
+        TuningSet(evidence.target.examples, last["probability"], 1 - last["probability"]),
+        TuningSet(evidence.validation.examples, last["out_of_fold"], 1 - last["out_of_fold"]),
     ]
     seed = epoch_seed(config.seed, 40_000 + iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 
 def _answer(
-    matcher: Matcher, court: _Court, rounds: Rounds, start: Arrays, listeners: Sequence[Listener]
+    matcher: Matcher, ensemble: _Ensemble, done: Iterations, start: Arrays, listeners: Sequence[Listener]
 ) -> MethodResult:
-    """The best round's verdicts on target and unseen pairs; the starting matcher's own if they fit no better."""
-    best = best_round(rounds.rows)
-    if rounds.rows[best]["validation_loss"] > rounds.rows[0]["matcher_validation_loss"]:
+    """The best iteration's probabilities of target and unseen pairs; the starting matcher's if they fit no better."""
+    best = lowest_loss(done.rows)
+    if done.rows[best]["validation_loss"] > done.rows[0]["matcher_validation_loss"]:
         matcher.restore(start)
-        return _matcher_alone(matcher, court.evidence, court.config, listeners, rounds.rows, NO_BETTER)
-    matcher.restore(rounds.best)
-    sitting, unseen = court.sit(matcher), court.evidence.unseen
+        return _matcher_alone(matcher, ensemble.evidence, ensemble.config, listeners, done.rows, NO_BETTER)
+    matcher.restore(done.best)
+    stacked, unseen = ensemble.stack(matcher), ensemble.evidence.unseen
     probability = None
     if unseen is not None:
-        probability = court.judge(sitting.jury, "unseen", matcher.predict_proba(unseen.examples))
-    record = {"best_iteration": best, "validation_f1": rounds.rows[best]["validation_f1"], "rows": rounds.rows}
-    return MethodResult("risk+", sitting.scores.probability, probability, ("source", "validation"), record)
+        probability = ensemble.predict_proba(stacked.stacker, "unseen", matcher.predict_proba(unseen.examples))
+    record = {"best_iteration": best, "validation_f1": done.rows[best]["validation_f1"], "rows": done.rows}
+    return MethodResult("risk+", stacked.scores.probability, probability, ("source", "validation"), record)

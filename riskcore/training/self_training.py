@@ -1,9 +1,9 @@
 """Plain self-training: fine-tune the matcher on its own confident labels of the target.
 
-What one would try without risk analysis, and so the measure of what risk adds: as many passes as adaptive training
-makes, at the same rate, with the same selection. A pair whose probability is at least `confident`, or at most its
-mirror image, counts as labelled so; the others are left out of the pass. The validation pairs join in without their
-labels if they do in adaptive training. No label of the target is at hand here.
+What one would try without risk analysis, and so the baseline that shows what risk adds: as many passes as adaptive
+training makes, at the same rate, with the same selection. A pair whose probability is at least `confident`, or at most
+1 - `confident`, counts as labelled so; the others are left out of the pass. The validation pairs join in without their
+labels if they do in adaptive training. No label of the target is available here.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
-from riskcore.training.adaptive import Adapted, at_home, best_iteration, on_validation
+from riskcore.training.adaptive import Adapted, best_iteration, near_source, on_validation
 from riskcore.training.checkpoint import Checkpoint
-from riskcore.training.evidence import Evidence, Part
-from riskcore.training.iterations import Rounds
+from riskcore.training.evidence import Evidence, EvidencePart
+from riskcore.training.iterations import Iterations
 from riskcore.training.listeners import Listener, Record, notify
 from riskcore.training.supervised import epoch_seed
 
@@ -31,24 +31,24 @@ def train_on_own_labels(
     should_stop: ShouldStop = never,
 ) -> Adapted:
     """Self-train from the matcher as it is; leave it at its best iteration."""
-    rounds = Rounds.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
-    last, home = config.adapt.iterations if matcher.trainable else 0, at_home(evidence, config)
-    for iteration in range(len(rounds.rows), last + 1):
+    done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
+    last, near = config.adapt.iterations if matcher.trainable else 0, near_source(evidence, config)
+    for iteration in range(len(done.rows), last + 1):
         if iteration:
-            _one_pass(matcher, evidence, rounds.arrays, config, iteration, should_stop)
+            _one_pass(matcher, evidence, done.arrays, config, iteration, should_stop)
         answers = {
             "target": matcher.predict_proba(evidence.target.examples),
             "validation": matcher.predict_proba(evidence.validation.examples),
         }
-        row = {**_row(iteration, answers, evidence, config), "at_home": home}
-        rounds.advance(matcher, row, answers, best_iteration)
+        row = {**_row(iteration, answers, evidence, config), "near_source": near}
+        done.advance(matcher, row, answers, best_iteration)
         notify(listeners, "on_progress", {"phase": "self-training", "done": iteration, "total": last})
-        rounds.save(matcher)
-    matcher.restore(rounds.best)
-    return Adapted(tuple(rounds.rows), best_iteration(rounds.rows))
+        done.save(matcher)
+    matcher.restore(done.best)
+    return Adapted(tuple(done.rows), best_iteration(done.rows))
 
 
-def own_labels(part: Part, probability: np.ndarray, confident: float) -> TuningSet:
+def own_labels(part: EvidencePart, probability: np.ndarray, confident: float) -> TuningSet:
     """The pairs that the matcher is sure of, labelled as it says."""
     rows = np.flatnonzero(np.maximum(probability, 1 - probability) >= confident)
     match = (probability[rows] >= 0.5).astype(float)
@@ -67,7 +67,7 @@ def _one_pass(
 
 
 def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig) -> Record:
-    """What one iteration did, told without the target's labels."""
+    """What one iteration did, without the target's labels."""
     target = answers["target"]
     return {
         "iteration": iteration,

@@ -56,7 +56,7 @@ def train_on_labels(
     if not len(train) or not isinstance(train.pairs, LabelledPairs):
         raise MatcherError("Training needs labelled pairs; there are none.")
     made_from = _made_from(matcher, train, validation, config, seed)
-    lesson = TuningSet.from_labels(train, config.match_weight, config.smoothing)
+    labelled = TuningSet.from_labels(train, config.match_weight, config.smoothing)
     matcher.begin(train, seed)
     rows, best = _resume(matcher, checkpoint, made_from)
     notify(listeners, "on_start", _start(config, train, rows))
@@ -64,13 +64,15 @@ def train_on_labels(
         started = time.perf_counter()
         rate = rate_at(epoch, config, matcher.rates.train)
         loss = matcher.fine_tune(
-            lesson, rate=rate, seed=epoch_seed(seed, epoch), batch_size=config.batch_size, should_stop=should_stop
+            labelled, rate=rate, seed=epoch_seed(seed, epoch), batch_size=config.batch_size, should_stop=should_stop
         )
         row = {"epoch": epoch, "loss": loss, "rate": rate, **validate(matcher, validation)}
         rows.append({**row, "seconds": time.perf_counter() - started})
         if best is None or best_epoch(rows) == epoch:
             best = matcher.snapshot()
-        notify(listeners, "on_epoch_end", rows[-1])  # before the checkpoint: told twice after a kill, never not at all
+        notify(
+            listeners, "on_epoch_end", rows[-1]
+        )  # before the checkpoint: reported twice after a kill rather than not at all
         if checkpoint is not None:
             groups = {"last": matcher.snapshot(moments=True), "best": best}
             checkpoint.write(Progress(groups, {"rows": rows}), made_from)

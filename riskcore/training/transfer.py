@@ -49,11 +49,11 @@ def train_transfer(
     if not isinstance(matcher, NeuralMatcher):
         raise MatcherError(f"Transfer reverses gradients, and a {matcher.kind} matcher has none. Choose a neural one.")
     matcher.begin(evidence.source.examples, config.seed)
-    lesson = TuningSet.from_labels(evidence.source.examples, config.tune.match_weight, config.tune.smoothing)
+    labelled = TuningSet.from_labels(evidence.source.examples, config.tune.match_weight, config.tune.smoothing)
     network = matcher.network
     assert network is not None
     domain = _DomainClassifier(last_layer(network), config.seed)
-    size = config.tune.batch_size or matcher.batch_size_for(len(lesson))
+    size = config.tune.batch_size or matcher.batch_size_for(len(labelled))
     rows: list[Record] = []
     best: Arrays | None = None
     for epoch in range(1, config.tune.epochs + 1):
@@ -61,7 +61,7 @@ def train_transfer(
         progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
         domain.strength = _STRENGTH * (2 / (1 + math.exp(-_RISE * progress)) - 1)
         seed = epoch_seed(config.seed, 30_000 + epoch)
-        _one_epoch(matcher, domain, lesson, evidence.target.examples, size, rate, seed, should_stop)
+        _one_epoch(matcher, domain, labelled, evidence.target.examples, size, rate, seed, should_stop)
         rows.append({"epoch": epoch, **validate(matcher, evidence.validation.examples)})
         if best_epoch(rows) == epoch:
             best = matcher.snapshot()
@@ -78,7 +78,7 @@ def last_layer(network: nn.Module) -> nn.Linear:
 
 
 class _DomainClassifier:
-    """Overhears what enters the last layer, and guesses the data set from it."""
+    """Predicts the data set from what enters the last layer."""
 
     def __init__(self, layer: nn.Linear, seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
@@ -88,9 +88,9 @@ class _DomainClassifier:
         self.optimiser = torch.optim.Adam(self.guess.parameters(), lr=1e-3)
         self.strength = 0.0
         self._features: Tensor | None = None
-        self._hook = layer.register_forward_pre_hook(self._overhear)
+        self._hook = layer.register_forward_pre_hook(self._keep_features)
 
-    def _overhear(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
+    def _keep_features(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
         self._features = inputs[0]
 
     def loss(self, is_target: Tensor) -> Tensor:
@@ -105,7 +105,7 @@ class _DomainClassifier:
 def _one_epoch(
     matcher: NeuralMatcher,
     domain: _DomainClassifier,
-    lesson: TuningSet,
+    labelled: TuningSet,
     target: Examples,
     size: int,
     rate: float,
@@ -115,16 +115,16 @@ def _one_epoch(
     network, optimiser = matcher.network, matcher._optimiser(rate)
     assert network is not None
     network.train()
-    match, non_match = (torch.from_numpy(side.astype(np.float32)) for side in (lesson.match, lesson.non_match))
+    match, non_match = (torch.from_numpy(side.astype(np.float32)) for side in (labelled.match, labelled.non_match))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        work = matcher._work([lesson.examples, target], training=True)
-        for rows, is_target in _mixed_batches(work.lengths, len(lesson), size, seed):
+        work = matcher._work([labelled.examples, target], training=True)
+        for rows, is_target in _mixed_batches(work.lengths, len(labelled), size, seed):
             if should_stop():
                 raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
             logits = work.logits(rows)
-            labelled = torch.from_numpy(~is_target)
-            loss = weighted_loss(logits[labelled], match[rows[~is_target]], non_match[rows[~is_target]])
+            from_source = torch.from_numpy(~is_target)
+            loss = weighted_loss(logits[from_source], match[rows[~is_target]], non_match[rows[~is_target]])
             loss = loss + domain.loss(torch.from_numpy(is_target.astype(np.float32)))
             domain.optimiser.zero_grad(set_to_none=True)
             take_step(network, optimiser, loss)

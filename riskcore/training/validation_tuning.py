@@ -1,4 +1,4 @@
-"""The first question a user asks: why not simply fine-tune on the validation labels? So that is measured too."""
+"""The baseline `supervised`: fine-tune the trained matcher on the validation labels."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ def fine_tune_on_validation(
     def tell(done: int) -> None:
         notify(listeners, "on_progress", {"phase": "supervised", "done": done, "total": passes})
 
-    teach_labels(matcher, evidence.validation.examples, config, passes * [config.adapt.rate], should_stop, tell)
+    fine_tune_on_labels(matcher, evidence.validation.examples, config, passes * [config.adapt.rate], should_stop, tell)
 
 
-def teach_labels(
+def fine_tune_on_labels(
     matcher: Matcher,
     examples: Examples,
     config: RunConfig,
@@ -41,8 +41,8 @@ def teach_labels(
     """A pass over these labelled pairs at each of the rates."""
     if not len(examples):
         return
-    lesson = TuningSet.from_labels(examples, config.tune.match_weight)
+    labelled = TuningSet.from_labels(examples, config.tune.match_weight)
     for step, rate in enumerate(rates, start=1):
         seed = epoch_seed(config.seed, 20_000 + step)
-        matcher.fine_tune(lesson, rate=rate, seed=seed, should_stop=should_stop)
+        matcher.fine_tune(labelled, rate=rate, seed=seed, should_stop=should_stop)
         tell(step)

@@ -60,7 +60,7 @@ def outcome(workload: Workload, config: RunConfig, **options: Any) -> tuple[dict
 
 def test_the_settings_of_a_run_take_nothing_away() -> None:
     config = RunConfig()
-    assert config.adapt.hear_rules
+    assert config.adapt.use_rules
     assert config.adapt.refit
     assert config.metric.differences
 

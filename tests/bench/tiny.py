@@ -14,7 +14,7 @@ QUICK = RunConfig(
     matcher=MatcherConfig(kind="toy"),
     tune=TuneConfig(epochs=2),
     risk=RiskConfig(steps=3),
-    adapt=AdaptConfig(iterations=1, beyond_iterations=1, witness_trees=3),
+    adapt=AdaptConfig(iterations=1, stacking_iterations=1, base_learner_trees=3),
 )
 WORDS = ("adaptive", "risk", "entity", "record", "match", "graph", "query", "stream", "index", "cache", "model", "join")
 

@@ -19,7 +19,7 @@ from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
 from riskcore.rules.rule import Condition, Rule
 from riskcore.rules.rule_set import RuleSet
-from riskcore.training.evidence import Evidence, Part
+from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.listeners import notify
 from riskcore.training.results import IterationScores, MethodResult
 
@@ -35,7 +35,7 @@ def fake_part(pairs, rules, seed):
     values = np.random.default_rng([seed, len(pairs)]).random((len(pairs), len(METRICS))).astype(np.float32).round(4)
     values[::7, 1] = np.nan
     matrix = MetricMatrix(values, METRICS)
-    return Part(Examples(pairs, values), matrix, rules)
+    return EvidencePart(Examples(pairs, values), matrix, rules)
 
 
 def fake_evidence(workload, seed=0):

@@ -24,7 +24,7 @@ def quick() -> RunConfig:
         matcher=MatcherConfig(kind="toy"),
         tune=TuneConfig(epochs=3),
         risk=RiskConfig(steps=20),
-        adapt=AdaptConfig(iterations=3, beyond_iterations=2, witness_trees=10),
+        adapt=AdaptConfig(iterations=3, stacking_iterations=2, base_learner_trees=10),
     )
 
 

@@ -28,66 +28,66 @@ def test_without_validation_labels_the_starting_matcher_is_kept() -> None:
     assert best_iteration(rows) == 0
 
 
-def test_at_home_a_matcher_is_not_left_by_luck() -> None:
-    def rows(at_home: bool, *mistakes: int) -> list[Record]:
+def test_a_good_matcher_near_its_source_is_not_replaced_by_chance() -> None:
+    def rows(near_source: bool, *mistakes: int) -> list[Record]:
         return [
-            {"iteration": at, "validation_f1": 1 - some / 50, "validation_mistakes": some, "at_home": at_home}
+            {"iteration": at, "validation_f1": 1 - some / 50, "validation_mistakes": some, "near_source": near_source}
             for at, some in enumerate(mistakes)
         ]
 
     assert best_iteration(rows(True, 1, 1, 0)) == 0
     assert best_iteration(rows(True, 3, 2, 1, 1)) == 2
     assert best_iteration(rows(True, 3, 4, 5)) == 0
-    assert best_iteration(rows(True, 20, 21, 19)) == 2  # a bad matcher has little to lose
-    assert best_iteration(rows(False, 1, 1, 0)) == 2  # elsewhere one pair is better than nothing to go by
+    assert best_iteration(rows(True, 20, 21, 19)) == 2  # a bad matcher is more likely to get better
+    assert best_iteration(rows(False, 1, 1, 0)) == 2  # elsewhere the best validation F1 decides
 
 
 @pytest.mark.parametrize(
-    ("target", "judges", "folds", "expected"),
+    ("target", "validation", "folds", "expected"),
     [
         (None, 100, 3, True),
-        (None, 400, 3, False),  # more to judge it by than it learned from
+        (None, 400, 3, False),  # more validation than training pairs
         (None, 100, 0, False),  # the paper's schedule
         ("bibliography_scraped", 100, 3, False),
     ],
 )
-def test_a_matcher_is_at_home_near_its_source_with_few_to_judge_it(
-    quick: RunConfig, target: str | None, judges: int, folds: int, expected: bool
+def test_near_its_source_with_fewer_validation_than_training_pairs(
+    quick: RunConfig, target: str | None, validation: int, folds: int, expected: bool
 ) -> None:
     clean = open_data(find_sample("bibliography_clean").path)
     other = open_data(find_sample(target).path) if target else None
-    workload, _ = build_workload(clean, other, train_fraction=0.2, validation_size=judges)
+    workload, _ = build_workload(clean, other, train_fraction=0.2, validation_size=validation)
     config = dataclasses.replace(
         quick, methods=("tradition", "risk"), adapt=dataclasses.replace(quick.adapt, iterations=0, folds=folds)
     )
     matcher, evidence = create(config.matcher, workload.attributes), gather(workload, config)
     train_on_labels(matcher, evidence.source.examples, evidence.validation.examples, config.tune, config.seed)
     (row,) = adapt(matcher, evidence, config).rows
-    assert row["at_home"] is expected
+    assert row["near_source"] is expected
 
 
-def test_aims_are_one_minus_value_at_risk_and_remember_the_pass_before(
+def test_loss_weights_are_one_minus_value_at_risk_averaged_with_those_of_the_pass_before(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig
 ) -> None:
-    config = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, folds=0, memory=0.25))
+    config = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, folds=0, var_momentum=0.25))
     evidence = gather(shifted[0], config)
     last = {"var_match": np.array([0.1, 0.8]), "var_non_match": np.array([0.9, 0.4])}
-    first = adaptive._aims(evidence, last, config)
+    first = adaptive._loss_weights(evidence, last, config)
     assert set(first) == {"target_match", "target_non_match"}
-    np.testing.assert_allclose(first["target_match"], [0.9, 0.2])  # nothing to remember yet
+    np.testing.assert_allclose(first["target_match"], [0.9, 0.2])  # there is no pass before
     np.testing.assert_allclose(first["target_non_match"], [0.1, 0.6])
     then = {"var_match": np.array([0.5, 0.0]), "var_non_match": np.array([0.7, 1.0]), **first}
-    second = adaptive._aims(evidence, then, config)
+    second = adaptive._loss_weights(evidence, then, config)
     np.testing.assert_allclose(second["target_match"], [0.6, 0.8])  # 3/4 of 0.5 and 1, 1/4 of 0.9 and 0.2
     np.testing.assert_allclose(second["target_non_match"], [0.25, 0.15])  # 3/4 of 0.3 and 0, 1/4 of 0.1 and 0.6
-    forgetful = dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, memory=0.0))
-    np.testing.assert_allclose(adaptive._aims(evidence, then, forgetful)["target_match"], [0.5, 1.0])
+    without = dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, var_momentum=0.0))
+    np.testing.assert_allclose(adaptive._loss_weights(evidence, then, without)["target_match"], [0.5, 1.0])
 
 
-def test_a_validation_pairs_own_label_does_not_reach_its_aims(
+def test_a_validation_pairs_own_label_does_not_reach_its_loss_weights(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The folds are held: they are dealt by class, and would be dealt otherwise with another label."""
+    """The folds are held: they are dealt by class, and another label would deal them differently."""
     workload, _ = shifted
     evidence = gather(workload, quick)
     matcher = create(quick.matcher, workload.attributes)
@@ -99,13 +99,15 @@ def test_a_validation_pairs_own_label_does_not_reach_its_aims(
     labels[pair] = 1 - labels[pair]
     validation = dataclasses.replace(workload.validation, labels=labels)
     examples = dataclasses.replace(evidence.validation.examples, pairs=validation)
-    lied_to = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
+    relabelled = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
     one_pass = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, iterations=1))
     passes: list[dict[str, np.ndarray]] = []
-    monkeypatch.setattr(adaptive, "_one_pass", lambda _matcher, _evidence, aims, *_: passes.append(aims))
-    for some in (evidence, lied_to):
+    monkeypatch.setattr(adaptive, "_one_pass", lambda _matcher, _evidence, weights, *_: passes.append(weights))
+    for some in (evidence, relabelled):
         adapt(matcher, some, one_pass)
-    honest, of_lies = passes
+    of_true, of_flipped = passes
     for name in ("validation_match", "validation_non_match"):
-        assert honest[name][pair] == of_lies[name][pair]
-        assert not np.array_equal(honest[name][other], of_lies[name][other])  # the risk model of others saw the lie
+        assert of_true[name][pair] == of_flipped[name][pair]
+        assert not np.array_equal(
+            of_true[name][other], of_flipped[name][other]
+        )  # the risk model of the other fold saw the flipped label

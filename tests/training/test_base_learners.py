@@ -1,4 +1,4 @@
-"""Witnesses: what they may know, and how near a target is."""
+"""Base learners: which labels they may know, and domain similarity."""
 
 from __future__ import annotations
 
@@ -17,11 +17,9 @@ from riskcore.config import AdaptConfig, MatcherConfig, RunConfig
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.matchers import create
-from riskcore.training import base_learners as witnesses
-from riskcore.training import out_of_fold as hearing
-from riskcore.training import risk_plus as beyond
-from riskcore.training.base_learners import NAMES, Question, hear_taught, posterior_means
-from riskcore.training.domain_similarity import nearness
+from riskcore.training import base_learners, out_of_fold, risk_plus
+from riskcore.training.base_learners import BASE_LEARNERS, ScoredPart, fine_tuned_log_odds, posterior_means
+from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.experiment import methods_of, run_experiment
 from riskcore.training.forest import TREES
 from riskcore.training.gather import gather
@@ -37,41 +35,42 @@ def evidence_and_matcher(workload: Workload, config: RunConfig):
     return evidence, matcher
 
 
-def test_what_is_said_of_a_validation_pair_does_not_hang_on_its_label(
+def test_out_of_fold_predictions_do_not_depend_on_the_pairs_own_labels(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     workload, _ = shifted
     evidence, matcher = evidence_and_matcher(workload, quick)
-    folds = hearing.folds_and_rests(workload.validation.labels, 3, 0)
-    monkeypatch.setattr(hearing, "folds_and_rests", lambda *_: folds)
+    folds = out_of_fold.folds_and_rests(workload.validation.labels, 3, 0)
+    monkeypatch.setattr(out_of_fold, "folds_and_rests", lambda *_: folds)
     fold = folds[0][0]
     labels = workload.validation.labels.copy()
     labels[fold] = 1 - labels[fold]
     validation = dataclasses.replace(workload.validation, labels=labels)
     examples = dataclasses.replace(evidence.validation.examples, pairs=validation)
-    lied_to = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
-    said, of_lies = (
-        hearing.testimony(matcher, some, quick, (), lambda: False)["validation"] for some in (evidence, lied_to)
+    relabelled = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
+    log_odds, of_flipped = (
+        out_of_fold.out_of_fold_log_odds(matcher, some, quick, (), lambda: False)["validation"]
+        for some in (evidence, relabelled)
     )
-    np.testing.assert_array_equal(said[fold], of_lies[fold])
-    assert not np.array_equal(said, of_lies)  # the other pairs' witnesses were taught the lies
+    np.testing.assert_array_equal(log_odds[fold], of_flipped[fold])
+    assert not np.array_equal(log_odds, of_flipped)  # base learners of the other folds were fitted on flipped labels
 
 
-def test_testimony_has_a_column_for_each_witness_and_leaves_the_matcher(
+def test_there_is_a_column_for_each_base_learner_and_the_matcher_is_unchanged(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig
 ) -> None:
     evidence, matcher = evidence_and_matcher(shifted[0], quick)
     before = matcher.snapshot()
-    said = hearing.testimony(matcher, evidence, quick, (), lambda: False)
-    assert set(said) == {"validation", "target"}
-    assert said["validation"].shape == (len(evidence.validation), len(NAMES) + 1)
-    assert said["target"].shape == (len(evidence.target), len(NAMES) + 1)
-    assert all(np.isfinite(some).all() for some in said.values())
+    log_odds = out_of_fold.out_of_fold_log_odds(matcher, evidence, quick, (), lambda: False)
+    assert set(log_odds) == {"validation", "target"}
+    assert log_odds["validation"].shape == (len(evidence.validation), len(BASE_LEARNERS) + 1)
+    assert log_odds["target"].shape == (len(evidence.target), len(BASE_LEARNERS) + 1)
+    assert all(np.isfinite(some).all() for some in log_odds.values())
     after = matcher.snapshot()
     assert all(np.array_equal(before[name], after[name]) for name in before)
 
 
-def test_the_matcher_is_taught_at_its_training_rate_falling(
+def test_the_matcher_is_fine_tuned_at_its_falling_training_rate(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evidence, matcher = evidence_and_matcher(shifted[0], quick)
@@ -83,32 +82,32 @@ def test_the_matcher_is_taught_at_its_training_rate_falling(
         return fine_tune(sets, **options)
 
     monkeypatch.setattr(matcher, "fine_tune", noted)
-    known = Question(evidence.validation, matcher.predict_proba(evidence.validation.examples))
-    (said,) = hear_taught(matcher, known, [known], quick, lambda: False)
+    part = ScoredPart(evidence.validation, matcher.predict_proba(evidence.validation.examples))
+    (log_odds,) = fine_tuned_log_odds(matcher, part, [part], quick, lambda: False)
     usual = matcher.rates.train
     assert rates == pytest.approx([usual, 0.55 * usual, 0.1 * usual])
     labels = evidence.validation.labels
-    assert log_loss(labels, expit(said)) < log_loss(labels, known.answers)
+    assert log_loss(labels, expit(log_odds)) < log_loss(labels, part.probability)
 
 
-def test_the_matcher_stays_where_witnesses_only_mislead(
+def test_the_matcher_is_kept_where_base_learners_are_noise(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     evidence, matcher = evidence_and_matcher(shifted[0], quick)
-    rng, width = np.random.default_rng(0), len(NAMES) + 1
+    rng, width = np.random.default_rng(0), len(BASE_LEARNERS) + 1
     sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
     noise = {name: rng.normal(0, 6, (size, width)) for name, size in sizes.items()}
-    monkeypatch.setattr(beyond, "testimony", lambda *_: noise)
+    monkeypatch.setattr(risk_plus, "out_of_fold_log_odds", lambda *_: noise)
     sure = np.where(evidence.validation.labels == 1, 1 - 1e-6, 1e-6)
     own = matcher.predict_proba
     known = evidence.validation.examples
     monkeypatch.setattr(matcher, "predict_proba", lambda some: sure if some is known else own(some))
     notes = Notes()
-    result = beyond.go_beyond(matcher, evidence, quick, [notes])
-    assert result.record["lacked"] == [beyond.NO_BETTER]
+    result = risk_plus.train_risk_plus(matcher, evidence, quick, [notes])
+    assert result.record["lacked"] == [risk_plus.NO_BETTER]
     np.testing.assert_array_equal(result.probability, own(evidence.target.examples))
     kept = notes.iterations[result.record["best_iteration"]]
-    assert [one.iteration for one in notes.iterations] == [0, 1, 2, 3]  # three rounds that were rejected, the matcher
+    assert [one.iteration for one in notes.iterations] == [0, 1, 2, 3]  # three that were rejected, then the matcher
     assert [one.fallback for one in notes.iterations] == [False, False, False, True]
     np.testing.assert_array_equal(kept.scores.probability, result.probability)
     assert kept.record["validation_f1"] == result.record["validation_f1"] == 1.0
@@ -127,26 +126,26 @@ def test_posterior_means_count_the_source_as_so_many_pairs(
     fired[[0, 1, 2], 0] = 1  # two matches and a non-match
     fired[[2, 3], 1] = 1  # two non-matches
     labels = np.array([1, 1, 0, 0])
-    updated = posterior_means(evidence, sparse.csr_array(fired), labels, worth=5.0).mean
+    updated = posterior_means(evidence, sparse.csr_array(fired), labels, prior_pairs=5.0).mean
     np.testing.assert_allclose(updated[:2], [(5 * 0.9 + 2) / 8, (5 * 0.2 + 0) / 7])
     np.testing.assert_array_equal(updated[2:], prior[2:])  # rules that fire on no validation pair
-    of_here = posterior_means(evidence, sparse.csr_array(fired), labels, worth=0.0).mean
+    of_here = posterior_means(evidence, sparse.csr_array(fired), labels, prior_pairs=0.0).mean
     np.testing.assert_allclose(of_here[:3], [2 / 3, 0.0, 0.0])
 
 
-def test_one_source_is_near_itself_and_far_from_another() -> None:
+def test_a_source_is_similar_to_itself_and_dissimilar_to_another() -> None:
     rng = np.random.default_rng(0)
     here, there = rng.normal(size=(800, 6)), rng.normal(size=(800, 6))
     here[rng.random(here.shape) < 0.1] = np.nan
     there[rng.random(there.shape) < 0.1] = np.nan
-    assert nearness(here.astype(np.float32), there.astype(np.float32), 0) > 0.85
+    assert domain_similarity(here.astype(np.float32), there.astype(np.float32), 0) > 0.85
     shifted = there + 2.0
-    assert nearness(here.astype(np.float32), shifted.astype(np.float32), 0) < 0.2
-    assert nearness(here[:3].astype(np.float32), there.astype(np.float32), 0) == 0.0
+    assert domain_similarity(here.astype(np.float32), shifted.astype(np.float32), 0) < 0.2
+    assert domain_similarity(here[:3].astype(np.float32), there.astype(np.float32), 0) == 0.0
 
 
-def test_the_forest_heard_first_is_the_rival() -> None:
-    assert witnesses._FIRST * AdaptConfig().witness_trees == TREES
+def test_the_source_forest_is_the_method_forest() -> None:
+    assert base_learners._SOURCE_FOREST_FACTOR * AdaptConfig().base_learner_trees == TREES
 
 
 def test_foreign_scores_go_through_a_default_run(

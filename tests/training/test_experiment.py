@@ -27,7 +27,7 @@ Results = dict[str, MethodResult]
 
 
 class Notes(Listener):
-    """Remembers everything it hears."""
+    """Keeps everything it is told."""
 
     def __init__(self) -> None:
         self.iterations: list[IterationScores] = []
@@ -93,7 +93,7 @@ def test_adapting_helps_on_a_shifted_target() -> None:
     workload, truth = build_workload(source, target)
     config = RunConfig(
         matcher=MatcherConfig(kind="toy"), tune=TuneConfig(epochs=10), risk=RiskConfig(steps=60),
-        adapt=AdaptConfig(iterations=4, beyond_iterations=1, witness_trees=30),
+        adapt=AdaptConfig(iterations=4, stacking_iterations=1, base_learner_trees=30),
     )  # fmt: skip
     results = run_experiment(workload, config)
     f1 = {method: f1_score(truth.labels, result.probability >= 0.5) for method, result in results.items()}
@@ -209,7 +209,7 @@ def test_validation_pairs_of_one_class_choose_nothing(
 
 
 def test_rules_may_be_worth_nothing_on_the_source(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
-    config = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, source_worth=0.0))
+    config = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, source_prior_pairs=0.0))
     assert np.isfinite(run_experiment(shifted[0], with_methods(config, "risk+"))["risk+"].probability).all()
 
 

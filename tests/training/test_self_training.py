@@ -28,11 +28,11 @@ def evidence(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> Evidenc
 
 def test_only_confident_pairs_are_believed(evidence: Evidence) -> None:
     probability = np.tile([0.95, 0.9, 0.6, 0.4, 0.1, 0.0], len(evidence.target))[: len(evidence.target)]
-    lesson = own_labels(evidence.target, probability, 0.9)
+    labelled = own_labels(evidence.target, probability, 0.9)
     sure = np.flatnonzero((probability >= 0.9) | (probability <= 0.1))
-    assert lesson.examples.pairs.ids.tolist() == evidence.target.examples.pairs.ids[sure].tolist()
-    np.testing.assert_array_equal(lesson.match, probability[sure] >= 0.5)
-    np.testing.assert_array_equal(lesson.non_match, probability[sure] < 0.5)
+    assert labelled.examples.pairs.ids.tolist() == evidence.target.examples.pairs.ids[sure].tolist()
+    np.testing.assert_array_equal(labelled.match, probability[sure] >= 0.5)
+    np.testing.assert_array_equal(labelled.non_match, probability[sure] < 0.5)
     assert not len(own_labels(evidence.target, np.full(len(evidence.target), 0.5), 0.9))
 
 

@@ -22,16 +22,16 @@ def build(kind: str = "toy", **settings: object) -> Matcher:
 
 class Recorder(Listener):
     def __init__(self) -> None:
-        self.heard: list[str] = []
+        self.events: list[str] = []
 
     def on_start(self, record: dict[str, object]) -> None:
-        self.heard.append("start")
+        self.events.append("start")
 
     def on_epoch_end(self, record: dict[str, object]) -> None:
-        self.heard.append(f"epoch {record['epoch']}")
+        self.events.append(f"epoch {record['epoch']}")
 
     def on_end(self, record: dict[str, object]) -> None:
-        self.heard.append("end")
+        self.events.append("end")
 
 
 def test_the_kept_epoch_is_the_best_on_validation() -> None:
@@ -67,12 +67,12 @@ def test_the_rate_falls_in_a_straight_line() -> None:
 
 def test_label_weights() -> None:
     train = examples(4)
-    lesson = TuningSet.from_labels(train, match_weight=3, smoothing=0.1, share=0.5)
+    labelled = TuningSet.from_labels(train, match_weight=3, smoothing=0.1, share=0.5)
     matches = train.labels == 1
-    assert lesson.match[matches] == pytest.approx(0.5 * 3 * 0.9)
-    assert lesson.non_match[matches] == pytest.approx(0.5 * 3 * 0.1)
-    assert lesson.match[~matches] == pytest.approx(0.5 * 0.1)
-    assert lesson.non_match[~matches] == pytest.approx(0.5 * 0.9)
+    assert labelled.match[matches] == pytest.approx(0.5 * 3 * 0.9)
+    assert labelled.non_match[matches] == pytest.approx(0.5 * 3 * 0.1)
+    assert labelled.match[~matches] == pytest.approx(0.5 * 0.1)
+    assert labelled.non_match[~matches] == pytest.approx(0.5 * 0.9)
 
 
 @pytest.mark.parametrize("kind", ["toy", "hybrid"])
@@ -81,7 +81,7 @@ def test_cancelled_and_resumed_ends_in_the_same_bits(kind: str, stop_after: int,
     train, validation, config = examples(20), examples(15, seed=1), TuneConfig(epochs=4, batch_size=16)
     straight = build(kind)
     whole = train_on_labels(straight, train, validation, config=config, seed=2)
-    checkpoint, heard = Checkpoint(tmp_path / "tradition.safetensors"), Recorder()
+    checkpoint, listener = Checkpoint(tmp_path / "tradition.safetensors"), Recorder()
     with pytest.raises(CancelledError):
         train_on_labels(
             build(kind),
@@ -89,9 +89,9 @@ def test_cancelled_and_resumed_ends_in_the_same_bits(kind: str, stop_after: int,
             validation,
             config=config,
             seed=2,
-            listeners=[heard],
+            listeners=[listener],
             checkpoint=checkpoint,
-            should_stop=lambda: len(heard.heard) > stop_after,
+            should_stop=lambda: len(listener.events) > stop_after,
         )
     assert checkpoint.path.exists() == (stop_after > 0)
     resumed = build(kind)
@@ -103,12 +103,12 @@ def test_cancelled_and_resumed_ends_in_the_same_bits(kind: str, stop_after: int,
 
 
 def test_a_finished_training_is_not_repeated(tmp_path: Path) -> None:
-    train, checkpoint, heard = examples(10), Checkpoint(tmp_path / "c.safetensors"), Recorder()
+    train, checkpoint, listener = examples(10), Checkpoint(tmp_path / "c.safetensors"), Recorder()
     first = build()
     train_on_labels(first, train, train, config=TuneConfig(epochs=3), checkpoint=checkpoint)
     again = build()
-    history = train_on_labels(again, train, train, TuneConfig(epochs=3), checkpoint=checkpoint, listeners=[heard])
-    assert heard.heard == ["start", "end"]
+    history = train_on_labels(again, train, train, TuneConfig(epochs=3), checkpoint=checkpoint, listeners=[listener])
+    assert listener.events == ["start", "end"]
     assert len(history.rows) == 3
     assert np.array_equal(again.predict_proba(train), first.predict_proba(train))
 
@@ -158,10 +158,10 @@ def test_fingerprints_see_labels_order_and_settings() -> None:
     assert reference != fingerprint({"a": 1}, pairs.without_labels(), None)  # type: ignore[attr-defined]
 
 
-def test_listeners_hear_everything_in_order(capsys: pytest.CaptureFixture[str]) -> None:
-    heard = Recorder()
-    train_on_labels(build(), examples(10), None, config=TuneConfig(epochs=2), listeners=[heard, ConsoleProgress()])
-    assert heard.heard == ["start", "epoch 1", "epoch 2", "end"]
+def test_listeners_receive_everything_in_order(capsys: pytest.CaptureFixture[str]) -> None:
+    listener = Recorder()
+    train_on_labels(build(), examples(10), None, config=TuneConfig(epochs=2), listeners=[listener, ConsoleProgress()])
+    assert listener.events == ["start", "epoch 1", "epoch 2", "end"]
     captured = capsys.readouterr()
     assert captured.out == ""
     assert captured.err.count("epoch") == 2

@@ -63,7 +63,7 @@ def step_seconds(config: RunConfig, sizes: Sizes) -> dict[str, float]:
         "evidence": 2.0 + everything / 2500,
         "tradition": config.tune.epochs * (source + _PREDICT * validation) / speed + look,
         "risk": config.adapt.iterations * iteration + look,
-        "risk+": config.adapt.beyond_iterations * iteration + look + _witnesses(config, sizes, speed),
+        "risk+": config.adapt.stacking_iterations * iteration + look + _base_learners(config, sizes, speed),
         "transfer": config.tune.epochs * (source + target) / speed + look,
         "supervised": config.tune.epochs * validation / speed + look,
         "self-training": config.adapt.iterations * (iteration - 3.0) + look,
@@ -79,11 +79,11 @@ def step_words(step: str) -> str:
     return STEP_WORDS.get(step, f"Run {step}")
 
 
-def _witnesses(config: RunConfig, sizes: Sizes, speed: float) -> float:
-    """Forests are grown for every fold, and the matcher is taught the validation labels in each."""
-    adapt, few = config.adapt, sizes.validation < config.adapt.few_pairs
-    taught = adapt.iterations * sizes.validation * (adapt.witness_folds if few else adapt.taught_folds)
-    return (adapt.witness_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500) + taught / speed
+def _base_learners(config: RunConfig, sizes: Sizes, speed: float) -> float:
+    """Forests are grown for every fold, and the matcher is fine-tuned on the validation labels in each."""
+    adapt, few = config.adapt, sizes.validation < config.adapt.few_validation_pairs
+    tuned = adapt.iterations * sizes.validation * (adapt.stacking_folds if few else adapt.fine_tuning_folds)
+    return (adapt.stacking_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500) + tuned / speed
 
 
 def estimate_seconds(config: RunConfig, sizes: Sizes, past: Iterable[tuple[float, float]] = ()) -> float:

@@ -19,7 +19,7 @@ def ablated(config: RunConfig, ablation: str) -> RunConfig:
 
 
 def _no_rules(config: RunConfig) -> RunConfig:
-    return dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, hear_rules=False))
+    return dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, use_rules=False))
 
 
 def _no_weights(config: RunConfig) -> RunConfig:
@@ -44,8 +44,8 @@ def _no_refit(config: RunConfig) -> RunConfig:
 
 
 def _paper_schedule(config: RunConfig) -> RunConfig:
-    """Without the two additions to the paper's schedule: validation pairs in the passes, and memory between them."""
-    return dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, folds=0, memory=0.0))
+    """Without the two additions to the paper's schedule: validation pairs in the passes, and momentum of VaR."""
+    return dataclasses.replace(config, adapt=dataclasses.replace(config.adapt, folds=0, var_momentum=0.0))
 
 
 ABLATIONS: dict[str, Callable[[RunConfig], RunConfig]] = {

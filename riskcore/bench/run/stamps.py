@@ -51,7 +51,7 @@ def restored(changed: dict[str, Any]) -> RunConfig:
         for part in outer:
             group = group.setdefault(part, {})
         group[last] = value
-    return RunConfig.from_dict(values)
+    return RunConfig.from_stored(values)
 
 
 def data_stamp(config: RunConfig) -> str:

@@ -180,9 +180,9 @@ class _CellRecorder(Listener):
         row |= self.scorer.ranking(scores.scores.label, risk=scores.scores.risk, confidence=unsure)
         self.iterations[name] = [*(one for one in self.iterations.get(name, []) if one["iteration"] < number), row]
         self._save()
-        rounds = max(iterations_of(self.config, scores.method), number, 1)
-        self.within = number / rounds
-        self._send_step(f"{name} iteration {number} of {rounds}")
+        total = max(iterations_of(self.config, scores.method), number, 1)
+        self.within = number / total
+        self._send_step(f"{name} iteration {number} of {total}")
 
     def result(self, found: MethodResult, ablation: str | None) -> Result:
         """The scores of one method, and what they were made with."""

@@ -77,7 +77,7 @@ class RunStore:
     def config(self, run: str) -> RunConfig:
         """The run's settings to the letter; a `ConfigError` if another version wrote what this one does not know."""
         with self.database.read() as tx:
-            return RunConfig.from_json(tx.scalar(sa.select(runs.c.config).where(runs.c.id == run)) or "{}")
+            return RunConfig.from_stored(tx.scalar(sa.select(runs.c.config).where(runs.c.id == run)) or "{}")
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> builtins.list[Event]:
         """Events of the run whose sequence number is above `after`, in order."""
@@ -238,7 +238,7 @@ def _new_folder(root: Path) -> str:
 def _config(text: str) -> RunConfig:
     """The config as written; of one that another version wrote, at least which data it was about."""
     try:
-        return RunConfig.from_json(text)
+        return RunConfig.from_stored(text)
     except (ConfigError, TypeError):
         written = json.loads(text)
         return RunConfig(source=written.get("source") or "", target=written.get("target"))
