@@ -1,4 +1,4 @@
-"""The screens' entry: which pages there are, then the one that was asked for."""
+"""The entry script of the dashboard: declare the screens, then run the one that was requested."""
 
 from pages.parts.frame.navigation import declare
 

@@ -1,4 +1,4 @@
-"""Choose or bring a data set; see what is in it and what is wrong with it; correct types and counterparts."""
+"""Choose or add a data set; see its contents and its problems; correct types and map attributes."""
 
 from pathlib import Path
 
@@ -9,19 +9,20 @@ from pages.parts.data.known_sets import KnownSet, known_sets, register, save_upl
 from pages.parts.data.set_view import edit_map, edit_types, map_problem, show_figures, show_previews, show_problems
 from pages.parts.frame import address
 from pages.parts.frame.page import open_page
-from pages.parts.frame.paths import may_open
 from pages.parts.frame.text import short
 from riskcore.errors import ConfigError
+from riskcore.paths import data_root
 
 UPLOAD_MB = 200
+LOCAL = ("localhost", "127.0.0.1", "::1")
 
 
-def choose() -> str | None:
-    """The path of the set to look at."""
+def choose_set() -> str | None:
+    """The path of the chosen data set."""
     known = known_sets()
-    picked, typed, sent = st.tabs(["Known data sets", "A folder on this machine", "Upload"])
+    picked, typed, sent = st.tabs(["Available data sets", "Folder on this machine", "Upload"])
     with picked:
-        chosen = choose_one(known) if known else None
+        chosen = choose_known(known) if known else None
     with typed:
         _register_folder()
     with sent:
@@ -29,7 +30,7 @@ def choose() -> str | None:
     return chosen
 
 
-def choose_one(known: dict[str, KnownSet]) -> str:
+def choose_known(known: dict[str, KnownSet]) -> str:
     def words(path: str) -> str:
         return short(f"{known[path].title} · {known[path].note}", 140)
 
@@ -39,18 +40,23 @@ def choose_one(known: dict[str, KnownSet]) -> str:
 def _register_folder() -> None:
     with st.form("folder", border=False):
         text = st.text_input(
-            "Folder or file of pairs",
+            "Folder, or file of pairs",
             placeholder="/data/customers",
-            help="A folder with tableA.csv, tableB.csv, train.csv, valid.csv, test.csv; or one csv or parquet file "
+            help="A folder with tableA.csv, tableB.csv, train.csv, valid.csv and test.csv, or one CSV or Parquet file "
             "with left_… and right_… columns.",
         )
         if st.form_submit_button("Open", icon=":material/folder_open:") and text.strip():
             path = Path(text.strip()).expanduser().absolute()
             if not may_open(path, st.get_option("server.address")):
-                raise ConfigError("On a shared server only the data folder can be opened. Upload the files instead.")
+                raise ConfigError("On a shared server, only the data folder can be opened. Upload the files instead.")
             if not path.exists():
-                raise ConfigError(f"There is nothing at {short(str(path), 200)}. Check the path.")
+                raise ConfigError(f"There is no file or folder at {short(str(path), 200)}. Check the path.")
             _open(str(path))
+
+
+def may_open(path: Path, address: str | None) -> bool:
+    """Any folder on a server that only this machine can reach; on others only what is in the data folder."""
+    return address in LOCAL or path.resolve().is_relative_to(data_root().resolve())
 
 
 def _upload() -> None:
@@ -60,12 +66,12 @@ def _upload() -> None:
             type=["csv", "parquet", "zip"],
             accept_multiple_files=True,
             max_upload_size=UPLOAD_MB,
-            help="One file of pairs, one zip, or the files tableA, tableB, train, valid and test together.",
+            help="One file of pairs, one ZIP file, or the files tableA, tableB, train, valid and test together.",
         )
         name = st.text_input("Name", placeholder="customers_2026", max_chars=60)
         if st.form_submit_button("Upload and check", icon=":material/upload:"):
             if not files or not name.strip():
-                raise ConfigError("Choose at least one file and give the data set a name.")
+                raise ConfigError("Choose at least one file and enter a name for the data set.")
             _open(str(save_upload(name, files)))
 
 
@@ -82,43 +88,47 @@ def show(one: KnownSet) -> None:
         return
     show_figures(figures.profile)
     st.subheader(
-        "Attributes", anchor=False, help="Types decide how values are compared. They are inferred; correct them."
+        "Attributes",
+        anchor=False,
+        help="Types decide how values are compared. They are inferred; correct them if needed.",
     )
     types = edit_types(figures, one.types, f"types {one.path}")
     if types != one.types and st.button("Save types", type="primary", icon=":material/save:"):
         register(one.path, types=types)
         st.rerun()
-    st.subheader("Counterparts in a source", anchor=False, help="Only needed where names differ: author = authors.")
+    st.subheader(
+        "Attribute map", anchor=False, help="Needed only where the source uses other names, such as author for authors."
+    )
     _map(one, figures)
     st.subheader("Preview", anchor=False)
     show_previews(figures.previews)
-    st.caption(f"Fingerprint of the content: `{figures.profile.fingerprint}`")
+    st.caption(f"Content fingerprint: `{figures.profile.fingerprint}`")
 
 
 def _map(one: KnownSet, figures: DataFigures) -> None:
     others = {path: other for path, other in known_sets().items() if path != one.path}
     source = st.selectbox(
-        "Source to learn from", list(others), index=None, format_func=lambda path: others[path].title, key="map_source"
+        "Source", list(others), index=None, format_func=lambda path: others[path].title, key="map_source"
     )
     if source is None or figures.profile is None:
-        st.caption("Choose a source to see which of its attributes this data set has under which name.")
+        st.caption("Choose a source to map its attributes to those of this data set.")
         return
     theirs = figures_of(source).profile
     if theirs is None:
-        raise ConfigError("That data set has errors. Choose it above to see them.")
+        raise ConfigError("That data set has errors. Select it above to see them.")
     names, own = ([a.name for a in p.attributes] for p in (theirs, figures.profile))
     chosen = edit_map(names, own, one.maps.get(source, {}), f"map {one.path} {source}")
     problem = map_problem(chosen)
     if problem:
         st.warning(problem, icon=":material/warning:")
-    elif st.button("Save counterparts", icon=":material/save:", disabled=chosen == one.maps.get(source)):
+    elif st.button("Save the map", icon=":material/save:", disabled=chosen == one.maps.get(source)):
         register(one.path, maps={source: chosen})
         st.rerun()
 
 
-with open_page("data_sets", "Choose or bring data, see what is in it and what is wrong with it."):
-    path = choose()
+with open_page("data_sets", "Choose or add a data set, see what it contains, and check it for problems."):
+    path = choose_set()
     if path is None:
-        st.info("No data set is known yet. Open a folder or upload files above.", icon=":material/info:")
+        st.info("There are no data sets yet. Open a folder or upload files above.", icon=":material/info:")
     else:
         show(known_sets()[path])

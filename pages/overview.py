@@ -1,26 +1,50 @@
-"""What this is, what has been run, and one button that runs the sample."""
+"""What Riskcore does, the recent runs, and one button that runs the sample."""
 
 import streamlit as st
 
-from pages.parts.frame.flow_diagram import PICTURE
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
-from pages.parts.runs.live import show_run
+from pages.parts.frame.palette import FLIPPED, INK, MATCH, RISKY
 from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import store
+from pages.parts.runs.run_view import show_run
 from pages.parts.runs.sample_run import NAME, start_sample
 from riskcore.runs import RunRecord
 
 RECENT = 8
+STYLE = """<style>
+.rc-flow{display:flex;flex-wrap:wrap;gap:.5rem;align-items:stretch;margin:.4rem 0 .2rem;line-height:1.4}
+.rc-stage{flex:1 1 8.5rem;border-radius:10px;padding:.7rem .85rem;position:relative;
+ background:color-mix(in srgb,var(--tone) 9%,transparent);
+ border:1px solid color-mix(in srgb,var(--tone) 45%,transparent)}
+.rc-stage b{display:block;margin-bottom:.2rem}
+.rc-stage span{font-size:.85rem;opacity:.8}
+.rc-arrow{align-self:center;opacity:.55;font-size:1.15rem}
+.rc-loop{text-align:center;font-size:.82rem;opacity:.7;margin:.1rem 0 .6rem}
+</style>"""
+STAGES = (
+    (INK, "1 · Train", "train a matcher on the labelled source"),
+    (MATCH.colour, "2 · Find rules", "“year differs → non-match”, reliable on the source"),
+    (RISKY.colour, "3 · Measure risk", "compare rules and matcher on the unlabelled target"),
+    (FLIPPED.colour, "4 · Repair", "fine-tune by risk; wrong labels flip ⇄"),
+    (INK, "5 · Audit", "review the riskiest pairs first, each with its reasons"),
+)
+
+
+def stage(tone: str, title: str, words: str) -> str:
+    return f'<div class="rc-stage" style="--tone:{tone}"><b>{title}</b><span>{words}</span></div>'
 
 
 def introduce() -> None:
     st.markdown(
-        "Riskcore trains an entity matcher on data you have labels for, and lets it repair itself on data you have "
-        "none for. Readable rules say which of its answers are probably wrong. You audit those first, each with its "
-        "reasons."
+        "Riskcore trains an entity matcher on data that has labels and adapts it to data that has none. Readable "
+        "rules show which of its labels are probably wrong, and why. You review those pairs first."
     )
-    st.html(PICTURE)
+    st.html(
+        f'{STYLE}<div class="rc-flow" role="img" aria-label="Train, find rules, measure risk, repair, audit">'
+        + '<span class="rc-arrow">→</span>'.join(stage(*one) for one in STAGES)
+        + '</div><div class="rc-loop">↺ steps 3 and 4 are repeated in every iteration</div>'
+    )
 
 
 def offer_sample(records: list[RunRecord]) -> None:
@@ -30,7 +54,7 @@ def offer_sample(records: list[RunRecord]) -> None:
         st.query_params["run"] = start_sample(store()).id
         st.rerun()
     row.caption(
-        "Learns from a curated bibliography, adapts to a scraped one, and shows its riskiest pairs. Under a minute.",
+        "Trains on a curated bibliography, adapts to a scraped one and ranks its pairs by risk. Takes under a minute.",
         width="content",
     )
     shown = running.id if running else st.query_params.get("run")
@@ -42,12 +66,12 @@ def offer_sample(records: list[RunRecord]) -> None:
 def recent(records: list[RunRecord]) -> None:
     st.subheader("Recent runs", anchor=False)
     if not records:
-        st.info("Nothing has been run yet. Press “Run the sample”, or bring your own data.", icon=":material/info:")
-        st.page_link(SCREENS["data_sets"].path, label="Bring your own data", icon=SCREENS["data_sets"].icon)
+        st.info("There are no runs yet. Press “Run the sample”, or add your own data.", icon=":material/info:")
+        st.page_link(SCREENS["data_sets"].path, label="Add your own data", icon=SCREENS["data_sets"].icon)
         return
     run_table(records[:RECENT])
     if len(records) > RECENT:
-        st.caption(f"{len(records) - RECENT} older ones are on the Fine-tuning screen.")
+        st.caption(f"{len(records) - RECENT} older runs can be chosen on the Fine-tuning screen.")
 
 
 with open_page("overview"):

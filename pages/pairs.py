@@ -1,4 +1,4 @@
-"""The queue of the riskiest pairs, and one pair's card with its reasons and its verdict."""
+"""The queue of pairs by risk, and the card of one pair with its reasons and its verdict."""
 
 import dataclasses
 from collections.abc import Sequence
@@ -6,26 +6,32 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.audit import verdicts
-from pages.parts.frame.link_table import chosen_row, table_height
-from pages.parts.frame.page import boundary, open_page
+from pages.parts.frame.errors import boundary
+from pages.parts.frame.page import open_page
 from pages.parts.frame.palette import VERDICTS
+from pages.parts.frame.tables import selected_row, table_height
 from pages.parts.frame.text import literal, plural
-from pages.parts.pairs.filters import filter_bar, page_asked
-from pages.parts.pairs.pair_card import explain, show_pair, show_reasons, voices_of
-from pages.parts.pairs.queue import Place, place_of, queue_csv, queue_table, score_columns
+from pages.parts.pairs.filters import filter_bar, requested_page
+from pages.parts.pairs.pair_card import show_pair, show_reasons
+from pages.parts.pairs.queue import QueuePosition, position_of, queue_csv, queue_table, score_columns
+from pages.parts.pairs.reasons import explain, reasons_of
 from pages.parts.runs.run_files import detail_of, page_of, rules_of, subjects_of
 from pages.parts.runs.run_picker import View, pick_view
+from riskcore.audit import Verdict
 from riskcore.runs import PairPage, PairQuery
+
+KEYS = {"match": "M", "non-match": "N", "unsure": "U"}
 
 
 def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
     bar = st.columns([4, 2, 2], vertical_alignment="center")
     bar[0].markdown(f"**{plural(page.total, 'pair')}** · page {page.page} of {page.pages:,}")
     if not page.total:
-        st.info("No pair meets these filters. Widen them, or clear the search.", icon=":material/filter_alt_off:")
+        st.info("No pairs match these filters. Change or clear them.", icon=":material/filter_alt_off:")
         return
     ids = list(page.rows["pair_id"])
-    if bar[1].button("Open the first", type="primary", icon=":material/play_arrow:", shortcut="O", width="stretch"):
+    icon = ":material/play_arrow:"
+    if bar[1].button("Open the first pair", type="primary", icon=icon, shortcut="O", width="stretch"):
         open_pair(ids[0])
         st.rerun()
     with bar[2]:
@@ -40,12 +46,14 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
         on_select=lambda: open_selected(key, ids),
         column_config=score_columns(view.folder.attributes()),
         placeholder="–",
-        alt=f"{len(ids)} pairs, riskiest first, with label, flip and the values of both records",
+        alt=f"{len(ids)} pairs with risk, label, flip, verdict and the values of both records",
     )
     if page.pages > 1:
         paging = f"paging {view.run.id} {page.page} {page.pages}"
         st.pagination(page.pages, default=page.page, key=paging, on_change=turn_page, args=(paging,))
-    st.caption("Select a row, or press O, to open a pair. The address keeps run, filters and page: share it as a link.")
+    st.caption(
+        "Select a row, or press O, to open a pair. The address contains run, filters and page, so you can share it."
+    )
 
 
 def offer_download(view: View, query: PairQuery) -> None:
@@ -57,18 +65,18 @@ def offer_download(view: View, query: PairQuery) -> None:
         icon=":material/download:",
         on_click="ignore",
         width="stretch",
-        help="The first 10,000 pairs of this queue as csv, with scores and both records.",
+        help="The first 10,000 pairs of this queue as CSV, with scores and both records.",
     )
 
 
 def open_selected(key: str, ids: Sequence[str]) -> None:
-    row = chosen_row(st.session_state[key])
+    row = selected_row(st.session_state[key])
     if row is not None and row < len(ids):
         open_pair(ids[row])
 
 
 def open_pair(pair: str | None, page: int | None = None) -> None:
-    """Show this pair, or the queue again; the address says so."""
+    """Put a pair into the address, or take it out to show the queue."""
     if pair is None:
         st.query_params.pop("pair", None)
     else:
@@ -81,53 +89,52 @@ def turn_page(key: str) -> None:
     st.query_params["page"] = str(st.session_state[key])
 
 
-def show_card(view: View, pair: str, place: Place, judged: dict) -> None:
-    steps(place)
-    detail = detail_of(view.folder, pair, view.method, view.iteration, place.row)
+def show_card(view: View, pair: str, position: QueuePosition, judged: dict[str, Verdict]) -> None:
+    step_bar(position)
+    detail = detail_of(view.folder, pair, view.method, view.iteration, position.row)
     explanation = explain(view, detail)
-    voices = voices_of(view, detail, explanation)
-    show_pair(detail, voices)
-    judge(view, pair, place, judged)
-    show_reasons(view, detail, explanation, voices)
+    reasons = reasons_of(view, detail, explanation)
+    show_pair(detail, reasons)
+    verdict_bar(view, pair, position, judged)
+    show_reasons(view, detail, explanation, reasons)
 
 
-def steps(place: Place) -> None:
+def step_bar(position: QueuePosition) -> None:
     bar = st.columns([2, 2, 2, 4], vertical_alignment="center")
     bar[0].button(
         "Previous",
         icon=":material/arrow_back:",
         shortcut="K",
         width="stretch",
-        disabled=place.previous is None,
+        disabled=position.previous is None,
         on_click=open_pair,
-        args=(place.previous, place.previous_page),
+        args=(position.previous, position.previous_page),
     )
     bar[1].button(
         "Next",
         icon=":material/arrow_forward:",
         shortcut="J",
         width="stretch",
-        disabled=place.next is None,
+        disabled=position.next is None,
         on_click=open_pair,
-        args=(place.next, place.next_page),
+        args=(position.next, position.next_page),
     )
     bar[2].button("Queue", icon=":material/list:", shortcut="Q", width="stretch", on_click=open_pair, args=(None,))
-    bar[3].markdown(place.words)
+    bar[3].markdown(position.words)
 
 
-def judge(view: View, pair: str, place: Place, judged: dict) -> None:
+def verdict_bar(view: View, pair: str, position: QueuePosition, judged: dict[str, Verdict]) -> None:
     held = judged.get(pair)
     with st.container(border=True):
         columns = st.columns([2, 2, 2, 2, 4], vertical_alignment="bottom")
-        keys = {"match": "M", "non-match": "U", "unsure": "N"}
         for column, (word, mark) in zip(columns, VERDICTS.items(), strict=False):
             column.button(
                 f"{mark.sign} {mark.word.capitalize()}",
-                shortcut=keys[word],
+                shortcut=KEYS[word],
                 width="stretch",
                 type="primary" if held is not None and held.verdict == word else "secondary",
                 on_click=verdicts.give,
-                args=(view.run.id, pair, word, place.next, place.next_page),
+                args=(view.run.id, pair, word, position.next, position.next_page),
             )
         columns[3].button(
             "Undo",
@@ -142,33 +149,36 @@ def judge(view: View, pair: str, place: Place, judged: dict) -> None:
         columns[4].text_input(
             "Note",
             key=verdicts.note_key(view.run.id, pair),
-            placeholder="why, for whoever comes after you",
+            placeholder="optional note with the verdict",
             max_chars=500,
             label_visibility="collapsed",
         )
         if held is not None:
-            by = literal(held.who, 60) or "someone"
-            st.caption(f"Judged {VERDICTS[held.verdict].text} by {by} on {held.at:%Y-%m-%d %H:%M} UTC.")
+            by = literal(held.who, 60) or "unknown"
+            st.caption(f"Verdict: {VERDICTS[held.verdict].text}, by {by} on {held.at:%Y-%m-%d %H:%M} UTC.")
         else:
-            st.caption("Are the two records the same thing? A verdict takes you to the next pair.")
+            st.caption(
+                "Do both records refer to the same entity? After your verdict, the next pair opens. "
+                "Keys: M match, N non-match, U unsure, Z undo."
+            )
 
 
 @st.fragment
 def browse(view: View, query: PairQuery, with_card: bool) -> None:
-    """The queue or one pair's card. From pair to pair, and from page to page, only this is drawn again."""
+    """The queue or one pair's card. Stepping through pairs and pages redraws only this."""
     with boundary("pairs"):
         pair = st.query_params.get("pair")
         if (pair is not None) is not with_card:
-            st.rerun()  # the filters open and close with the change
+            st.rerun()  # the filters fold and unfold with the change
         judged = verdicts.current(view.run.id)
         words = verdicts.as_words(judged)
         if pair is None:
-            show_queue(view, query, page_of(view.folder, dataclasses.replace(query, page=page_asked()), words))
+            show_queue(view, query, page_of(view.folder, dataclasses.replace(query, page=requested_page()), words))
         else:
-            show_card(view, pair, place_of(view.folder, query, page_asked(), pair, words), judged)
+            show_card(view, pair, position_of(view.folder, query, requested_page(), pair, words), judged)
 
 
-with open_page("pairs", "The pairs most likely to be labelled wrong, each with the rules that say why."):
+with open_page("pairs", "The pairs whose labels are most likely to be wrong, each with its reasons."):
     view = pick_view()
     if view is not None:
         verdicts.ask_name()

@@ -12,7 +12,6 @@ from riskcore.evaluation.calibration import (
     measure_calibration,
     reliability,
 )
-from riskcore.evaluation.curves import CURVE_COLUMNS, iteration_row, iteration_rows, learning_curve
 from riskcore.evaluation.flips import (
     FlipCounts,
     LabelChange,
@@ -36,7 +35,6 @@ from riskcore.evaluation.theory_table import FlipCell, FlipRow, FlipTable, flip_
 from riskcore.evaluation.truth import UNKNOWN, EvaluationError
 
 __all__ = [
-    "CURVE_COLUMNS",
     "UNKNOWN",
     "BudgetCurve",
     "Calibration",
@@ -66,9 +64,6 @@ __all__ = [
     "f1_interval",
     "flip_table",
     "flips_by_class",
-    "iteration_row",
-    "iteration_rows",
-    "learning_curve",
     "mcnemar",
     "measure_calibration",
     "precision_recall_points",

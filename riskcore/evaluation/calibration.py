@@ -7,28 +7,38 @@ be empty in between. Equal probabilities are never torn apart, so the order of t
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
+from scipy.special import ndtri
 
-from riskcore.evaluation.truth import EvaluationError, checked_probabilities, known_only
+from riskcore.evaluation.truth import EvaluationError, Interval, checked_probabilities, known_only
 
 BINS = 15
 
 
 @dataclasses.dataclass(frozen=True)
 class ReliabilityBin:
-    """Pairs of similar probability: what was said of them, and what is true of them."""
+    """Pairs of similar probability: what was predicted for them, and the share of matches observed."""
 
     pairs: int
     low: float  # least probability in it
     high: float  # greatest
-    said: float  # mean probability
-    true: float  # share of true matches
+    predicted: float  # mean probability
+    observed: float  # share of true matches
 
     @property
     def gap(self) -> float:
-        """Above 0 where the matcher says match too readily."""
-        return self.said - self.true
+        """Above 0 where the probabilities are too high."""
+        return self.predicted - self.observed
+
+    def interval(self, level: float = 0.95) -> Interval:
+        """The Wilson interval of the share of true matches: also sensible at 0, at 1 and for few pairs."""
+        z = float(ndtri(0.5 + level / 2))
+        middle = (self.observed + z * z / (2 * self.pairs)) / (1 + z * z / self.pairs)
+        spread = self.observed * (1 - self.observed) / self.pairs + (z / (2 * self.pairs)) ** 2
+        half = z * math.sqrt(spread) / (1 + z * z / self.pairs)
+        return min(max(middle - half, 0.0), self.observed), max(min(middle + half, 1.0), self.observed)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -70,8 +80,8 @@ def reliability(truth: np.ndarray | None, probabilities: np.ndarray, bins: int =
     starts = _bin_starts(probability, bins)
     ends = np.append(starts[1:], len(true))
     pairs = ends - starts
-    said, share = np.add.reduceat(probability, starts) / pairs, np.add.reduceat(true, starts) / pairs
-    columns = (pairs, probability[starts], probability[ends - 1], said, share)
+    predicted, observed = np.add.reduceat(probability, starts) / pairs, np.add.reduceat(true, starts) / pairs
+    columns = (pairs, probability[starts], probability[ends - 1], predicted, observed)
     return tuple(ReliabilityBin(*row) for row in zip(*(column.tolist() for column in columns), strict=True))
 
 

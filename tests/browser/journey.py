@@ -47,10 +47,10 @@ def run_the_sample(page: Page, clock: Clock) -> None:
 def open_the_first_pair(page: Page) -> None:
     settle(page)
     page.get_by_test_id("stMain").get_by_test_id("stPageLink").get_by_text("Top-risk pairs").first.click()
-    page.get_by_role("button", name="Open the first").wait_for()
+    page.get_by_role("button", name="Open the first pair").wait_for()
     listen_for_keys(page)
     page.keyboard.press("o")
-    page.get_by_text("The matcher says").wait_for()
+    page.get_by_text("The matcher predicts").wait_for()
     page.locator(".rc-rule").first.wait_for()
     settle(page)
 

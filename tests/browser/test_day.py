@@ -33,8 +33,8 @@ def sample(address, browser, root):
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
     page.get_by_role("button", name="Run the sample").click()
     expect(page.get_by_test_id("stProgress").first).to_be_visible()
-    before = page.get_by_text("worked for").first.inner_text()
-    expect(page.get_by_text("worked for").first).not_to_have_text(before, timeout=SLOW)
+    before = page.get_by_text("running time").first.inner_text()
+    expect(page.get_by_text("running time").first).not_to_have_text(before, timeout=SLOW)
     page.reload()
     settle_ticking(page)
     expect(page.get_by_test_id("stProgress").first).to_be_visible()
@@ -64,16 +64,16 @@ def test_the_top_pair_explains_itself(page, address, sample):
     keep(page, "pairs")
     listen_for_keys(page)
     page.keyboard.press("o")
-    expect(page.get_by_text("The matcher says")).to_be_visible()
+    expect(page.get_by_text("The matcher predicts")).to_be_visible()
     expect(page.locator(".rc-rule").first).to_be_visible()
-    expect(page.get_by_text("Through the iterations")).to_be_visible()
+    expect(page.get_by_text("By iteration")).to_be_visible()
     assert "pair=" in page.url
 
 
 def test_a_flipped_pair_says_so(page, address, sample):
     visit(page, f"{address}/pairs?run={sample.id}&pair={flipped_by_a_rule(RunFolder(sample.folder))}")
     expect(page.get_by_text("by fine-tuning")).to_be_visible()
-    expect(page.get_by_text("of all weight")).to_be_visible()
+    expect(page.get_by_text("of the total weight")).to_be_visible()
     keep(page, "pair")
 
 
@@ -87,37 +87,37 @@ def flipped_by_a_rule(folder: RunFolder) -> str:
 def test_verdicts_by_keyboard(page, address, made_up, root):
     first, _, _ = top_pairs(made_up)
     visit(page, f"{address}/pairs?run={made_up.id}&pair={first}")
-    expect_place(page, 1)
+    expect_position(page, 1)
     listen_for_keys(page)
     page.keyboard.press("m")
-    expect_place(page, 2)
-    page.keyboard.press("u")
-    expect_place(page, 3)
+    expect_position(page, 2)
+    page.keyboard.press("n")
+    expect_position(page, 3)
     page.keyboard.press("k")
-    expect_place(page, 2)
-    expect(page.get_by_text("Judged ≠ non-match")).to_be_visible()
+    expect_position(page, 2)
+    expect(page.get_by_text("Verdict: ≠ non-match")).to_be_visible()
     page.keyboard.press("j")
-    expect_place(page, 3)
+    expect_position(page, 3)
     page.keyboard.press("z")
-    expect_place(page, 2)
-    expect(page.get_by_text("A verdict takes you to the next pair")).to_be_visible()
+    expect_position(page, 2)
+    expect(page.get_by_text("After your verdict, the next pair opens")).to_be_visible()
     standing = VerdictLog(RunStore(root / "runs")).current(made_up.id)
     assert {pair: one.verdict for pair, one in standing.items()} == {first: "match"}
 
 
-def expect_place(page, place: int) -> None:
-    expect(page.get_by_text(f"{place} of 300 in this queue")).to_be_visible()
+def expect_position(page, number: int) -> None:
+    expect(page.get_by_text(f"{number} of 300 in this queue")).to_be_visible()
     settle(page)
 
 
 def test_a_cold_permalink_opens_the_pair(browser, address, made_up):
     page = new_page(browser)
     visit(page, f"{address}/pairs?run={made_up.id}&pair=a7%3Ab7&label=%3D+match")
-    expect(page.get_by_text("The matcher says")).to_be_visible()
+    expect(page.get_by_text("The matcher predicts")).to_be_visible()
     expect(page.get_by_role("link", name="Compare")).to_be_visible()
     page.reload()
     settle(page)
-    expect(page.get_by_text("The matcher says")).to_be_visible()
+    expect(page.get_by_text("The matcher predicts")).to_be_visible()
     assert "pair=a7" in page.url
     page.context.close()
 
@@ -148,7 +148,7 @@ def test_a_fixed_pair_leads_to_its_card_and_back(page, address, made_up):
     table.scroll_into_view_if_needed()
     page.wait_for_timeout(1500)  # charts above it grow into their place
     table.click(position={"x": 120, "y": 52})  # a cell of the first row of the fixed pairs
-    expect(page.get_by_text("The matcher says")).to_be_visible()
+    expect(page.get_by_text("The matcher predicts")).to_be_visible()
     expect(page).to_have_url(re.compile("pair="))
     page.go_back()
     expect(page.get_by_role("heading", level=1, name="Compare")).to_be_visible()
@@ -164,7 +164,7 @@ def test_compare_and_export(page, address, sample, root, tmp_path: Path):
     keep(page, "audit")
     page.get_by_role("tab", name="Export").click()
     with page.expect_download() as download:
-        page.get_by_test_id("stDownloadButton").get_by_role("button", name="Csv").click()  # not the table's own
+        page.get_by_test_id("stDownloadButton").get_by_role("button", name="CSV").click()  # not the table's own
     saved = tmp_path / "verdicts.csv"
     download.value.save_as(saved)
     rows = pd.read_csv(saved)
@@ -188,6 +188,6 @@ def test_every_screen_fits_its_window(browser, address, sample, width, dark):
             keep(page, name)
     if dark:
         visit(page, f"{address}/pairs?run={sample.id}&pair={top_pairs(sample)[0]}")
-        expect(page.get_by_text("The matcher says")).to_be_visible()
+        expect(page.get_by_text("The matcher predicts")).to_be_visible()
         keep(page, "pair-dark")
     page.context.close()

@@ -24,7 +24,7 @@ def test_table_against_a_loop_over_its_bins(drawn, bins):
     for part in found.bins:
         inside = known & (p >= part.low) & (p <= part.high)
         assert inside.sum() == part.pairs
-        assert (part.said, part.true) == pytest.approx((p[inside].mean(), truth[inside].mean()))
+        assert (part.predicted, part.observed) == pytest.approx((p[inside].mean(), truth[inside].mean()))
         ece += inside.sum() / known.sum() * abs(p[inside].mean() - truth[inside].mean())
     assert sum(part.pairs for part in found.bins) == known.sum() == found.pairs
     assert len(found.bins) <= bins
@@ -39,7 +39,7 @@ def test_order_of_pairs_changes_nothing(drawn, chance):
     order = np.array(chance.sample(range(len(p)), len(p)), dtype=int)
     first, second = reliability(truth, p), reliability(truth[order], p[order])
     assert [(b.pairs, b.low, b.high) for b in first] == [(b.pairs, b.low, b.high) for b in second]
-    assert [b.true for b in first] == [b.true for b in second]
+    assert [b.observed for b in first] == [b.observed for b in second]
 
 
 def test_distinct_probabilities_fall_into_equal_bins():
@@ -64,3 +64,16 @@ def test_absent_labels_give_nothing():
     assert (change.ece, change.brier, change.before.pairs, change.after.largest_gap) == (None, None, 0, None)
     with pytest.raises(EvaluationError, match="at least one bin"):
         reliability(np.array([1]), np.array([0.5]), bins=0)
+
+
+@pytest.mark.parametrize(("matches", "pairs"), [(0, 10), (10, 10), (3, 10), (40, 100), (1, 1)])
+def test_the_interval_of_a_bin_is_wilsons(matches, pairs):
+    """Its ends are the shares at which the observed one is 1.96 standard errors away."""
+    table = reliability(np.array([1] * matches + [0] * (pairs - matches)), np.full(pairs, 0.5))
+    (part,) = table
+    low, high = part.interval()
+    assert 0 <= low <= part.observed <= high <= 1
+    for end in (low, high):
+        if 0 < end < 1:
+            error = np.sqrt(end * (1 - end) / pairs)
+            assert abs(part.observed - end) == pytest.approx(1.959964 * error, rel=1e-5)

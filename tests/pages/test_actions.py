@@ -12,11 +12,11 @@ import pandas as pd
 import pytest
 import sqlalchemy as sa
 
-from pages.parts.audit.audit_tables import Progress, as_csv, as_html, as_parquet, export_rows, judged_rows
+from pages.parts.audit.audit_tables import AuditProgress, as_csv, as_html, as_parquet, export_rows, judged_rows
 from pages.parts.data import known_sets as registry
-from pages.parts.frame import link_table
+from pages.parts.frame import tables
 from pages.parts.runs import run_form
-from pages.parts.runs.estimate import Sizes, estimate_seconds, standing, step_words, steps_of, within_step
+from pages.parts.runs.estimate import Sizes, estimate_seconds, run_progress, step_words, steps_of, within_step
 from pages.parts.runs.run_picker import View
 from pages.parts.runs.sample_run import sample_config
 from riskcore.audit import VerdictLog
@@ -92,7 +92,7 @@ def test_starting_a_run_writes_its_config(screen, runs, monkeypatch):
     started = []
     monkeypatch.setattr(run_form, "start", lambda store, run: started.append(run))
     app = screen("fine_tuning")
-    assert "Takes about" in words(app)
+    assert "Estimated time" in words(app)
     app.selectbox(key="form matcher").set_value("sif")
     app.number_input(key="form epochs").set_value(3)
     app = checked(app.run())
@@ -112,18 +112,18 @@ def test_the_sample_is_small_enough_for_a_minute():
 
 
 @pytest.mark.parametrize("step", ["tradition", "transfer", "supervised", "self-training"])
-def test_the_standing_of_a_step_follows_its_passes(done, runs, step):
+def test_the_progress_of_a_step_follows_its_passes(done, runs, step):
     halfway = dataclasses.replace(RunStore(runs).get(done.id), phase=step, done=5, total=10)
     assert within_step(halfway, (), step) == 0.5
     assert within_step(dataclasses.replace(halfway, total=0), (), step) == 0
     assert within_step(halfway, (), "forest") == 0
 
 
-def test_the_standing_of_a_finished_run_is_complete(done, runs):
+def test_the_progress_of_a_finished_run_is_complete(done, runs):
     store = RunStore(runs)
-    stand = standing(store.get(done.id), store.events(done.id), None)
-    assert stand.share == 1.0
-    assert stand.left == 0.0
+    progress = run_progress(store.get(done.id), store.events(done.id), None)
+    assert progress.share == 1.0
+    assert progress.left == 0.0
 
 
 def test_muting_a_rule_changes_the_ranking_at_once(screen, done):
@@ -133,7 +133,7 @@ def test_muting_a_rule_changes_the_ranking_at_once(screen, done):
     text = words(app)
     assert "What if: 1 muted" in text
     assert "changes;" in text
-    app = checked(next(b for b in app.button if b.label == "Forget all decisions").click().run())
+    app = checked(next(b for b in app.button if b.label == "Reset").click().run())
     assert "What if: 1 muted" not in words(app)
 
 
@@ -177,7 +177,7 @@ def add_many(log: VerdictLog, run: str, said: list[tuple[str, str]]) -> None:
 def test_the_report_shows_record_text_as_text(done):
     view = View(done, RunFolder(done.folder), "risk", 0)
     frame = pd.DataFrame({"left_title": ["<script>alert(1)</script>"]})
-    report = as_html(view, frame, Progress(1, 2, 1, 0, 0, 0))
+    report = as_html(view, frame, AuditProgress(1, 2, 1, 0, 0, 0))
     assert b"<script>alert" not in report
     assert b"&lt;script&gt;" in report
 
@@ -189,7 +189,7 @@ def test_a_tampered_log_is_noticed(screen, done, runs):
     VerdictLog(store).add(done.id, "a1:b1", "match", who="ann")
     with sqlite3.connect(runs / "riskcore.sqlite") as database:
         database.execute("UPDATE verdicts SET verdict = 'non-match'")
-    assert "changed behind its back" in words(screen("audit", run=done.id))
+    assert "changed outside Riskcore" in words(screen("audit", run=done.id))
 
 
 def test_a_run_without_validation_labels_does_not_claim_any(screen, done):
@@ -204,7 +204,7 @@ def test_a_run_without_validation_labels_does_not_claim_any(screen, done):
     (done.folder / "comparison.json").unlink()
     live = words(screen("fine_tuning", run=done.id))
     assert why in live
-    assert "Kept: iteration 0. Labels used: target, for scoring only." in live
+    assert "Kept iteration: 0. Labels used: target, for scoring only." in live
     assert "Labels used: source." in live
     assert "Labels used: validation" not in live
     assert f"risk: {why}" in words(screen("compare", run=done.id))
@@ -222,14 +222,40 @@ def test_compare_says_which_labels_each_number_used(screen, done):
     assert table["F1"][1] == pytest.approx(100 * told["risk"]["f1"])
 
 
+def test_compare_shows_how_well_probabilities_are_calibrated(screen, done):
+    text = words(screen("compare", run=done.id))
+    assert "Calibration" in text
+    assert "(expected calibration error)" in text
+    one = json.loads((done.folder / "comparison.json").read_text())["reliability"]["risk"]
+    assert f"**{100 * one['ece']:.1f} %**" in text
+    assert sum(part["pairs"] for part in one["bins"]) == one["pairs"] == 120
+    assert all(part["low"] <= part["observed"] <= part["high"] for part in one["bins"])
+
+
+def test_compare_leaves_calibration_out_without_labels(screen, runs):
+    record = write_run(runs, 60, 3, truth=False)
+    assert "Calibration" not in words(screen("compare", run=record.id))
+
+
+def test_compare_shows_a_run_whose_comparison_is_older(screen, done):
+    """Comparisons of earlier versions have no reliability; the rest is shown."""
+    file = RunFolder(done.folder).comparison_file
+    older = json.loads(file.read_text())
+    del older["reliability"]
+    file.write_text(json.dumps(older))
+    text = words(screen("compare", run=done.id))
+    assert "Calibration" in text
+    assert "Fixed and broken labels" in text
+
+
 def test_a_method_that_is_new_here_shows_up_by_its_name(screen, runs):
     """Screens list what a run's files hold: a further method needs no change of theirs."""
     record = write_run(runs, 60, 3, more_methods=("from-tomorrow", "self-training"))
     app = screen("compare", run=record.id)
     assert list(app.dataframe[0].value["method"])[-2:] == ["from-tomorrow", "self-training"]
-    control = next(c for c in app.get("button_group") if "Against" in c.label)
+    control = next(c for c in app.get("button_group") if "Compared with" in c.label)
     app = checked(control.set_value("from-tomorrow").run())
-    assert "A coin that fixes as often" in words(app)
+    assert "exact McNemar test" in words(app)
     assert step_words("from-tomorrow") == "Run from-tomorrow"
 
 
@@ -250,13 +276,13 @@ def test_a_row_leads_to_its_pair_or_rule(screen, done):
     app = screen("compare", run=done.id)
     app.session_state["go to"] = ("rules", {"run": done.id, "one": "5"})
     app = checked(app.run())
-    assert "Right on the source" in words(app)
+    assert "Correct on source" in words(app)
     app.session_state["go to"] = ("pairs", {"run": done.id, "pair": "a7:b7"})
-    assert "The matcher says" in words(checked(app.run()))
+    assert "The matcher predicts" in words(checked(app.run()))
 
 
 def test_the_row_that_was_chosen_is_followed(monkeypatch):
     state = {"table": SimpleNamespace(selection=SimpleNamespace(rows=[], cells=[(1, "pair")]))}
-    monkeypatch.setattr(link_table.st, "session_state", state)
-    link_table.remember("table", [("pairs", {"pair": "a"}), ("pairs", {"pair": "b"})])
+    monkeypatch.setattr(tables.st, "session_state", state)
+    tables.remember_link("table", [("pairs", {"pair": "a"}), ("pairs", {"pair": "b"})])
     assert state["go to"] == ("pairs", {"pair": "b"})

@@ -39,7 +39,7 @@ def pairs_file(*titles: str) -> bytes:
 def test_several_files_make_a_set(screen, places):
     app = upload(screen, "Own products", [(file.name, file.getvalue()) for file in sample_files()])
     assert app.query_params["set"] == str(places / "data" / "own_products")
-    assert "Every row was read and nothing is wrong" in words(app)
+    assert "Every row was read. No problems were found." in words(app)
 
 
 def test_a_zip_makes_a_set(screen, places):
@@ -48,7 +48,7 @@ def test_a_zip_makes_a_set(screen, places):
         for file in sample_files():
             archive.writestr(f"inside/{file.name}", file.getvalue())
     app = upload(screen, "zipped", [("anything.zip", stream.getvalue())])
-    assert "Every row was read and nothing is wrong" in words(app)
+    assert "Every row was read. No problems were found." in words(app)
     assert (places / "data" / "zipped" / "tableA.csv").is_file()
 
 
@@ -64,7 +64,7 @@ def test_one_file_of_hostile_pairs_is_shown_as_text(screen, places):
 
 def test_an_upload_without_a_name_says_so(screen):
     app = upload(screen, " ", [("pairs.csv", pairs_file("a", "b"))])
-    assert "give the data set a name" in words(app)
+    assert "enter a name for the data set" in words(app)
 
 
 def test_a_zip_that_is_none_is_refused_with_a_sentence(screen, places):
@@ -90,13 +90,13 @@ def test_counterparts_are_guessed_by_name_and_checked():
     assert _guess("writer", theirs, {}) == "writers"
     assert _guess("price", theirs, {}) == "(not used)"
     assert map_problem({"author": "writers"}) is None
-    assert "No attribute has a counterpart" in map_problem({})
-    assert "counterpart of two attributes" in map_problem({"author": "writers", "editor": "writers"})
+    assert "No attribute is mapped" in map_problem({})
+    assert "is mapped twice" in map_problem({"author": "writers", "editor": "writers"})
 
 
 @pytest.mark.parametrize("path", ["/nowhere/at/all", "relative/nothing"])
 def test_a_folder_that_is_not_there_is_named(screen, path):
     app = screen("data_sets")
-    next(field for field in app.text_input if field.label == "Folder or file of pairs").set_value(path)
+    next(field for field in app.text_input if field.label == "Folder, or file of pairs").set_value(path)
     app = checked(next(button for button in app.button if button.label == "Open").click().run())
-    assert "There is nothing at" in words(app)
+    assert "There is no file or folder at" in words(app)

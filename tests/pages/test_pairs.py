@@ -26,10 +26,10 @@ def press(app, label: str):
 def test_the_card_explains_the_top_pair(screen, done):
     app = screen("pairs", run=done.id, pair=first_pairs(done)[0])
     text = words(app)
-    assert "The matcher says" in text
+    assert "The matcher predicts" in text
     assert "**1** of 120 in this queue" in text
-    assert "says non-match" in text or "says match" in text
-    assert "After hearing everyone" in text
+    assert "indicate" in text or "agree" in text
+    assert "Rules and matcher combined give a match probability of" in text
 
 
 @pytest.mark.parametrize("place", range(len(HOSTILE)))
@@ -83,6 +83,14 @@ def test_a_verdict_is_kept_and_leads_to_the_next_pair(screen, done, runs):
     assert VerdictLog(RunStore(runs)).current(done.id) == {}
 
 
+def test_the_keys_are_the_first_letters(screen, done):
+    """N was unsure and U non-match, left over from "unmatch"."""
+    app = screen("pairs", run=done.id, pair=first_pairs(done)[0])
+    keys = {button.label: button.proto.shortcut for button in app.button if button.proto.shortcut}
+    wanted = {"= Match": "M", "≠ Non-match": "N", "? Unsure": "U", "Undo": "Z"}
+    assert {label: keys[label].upper() for label in wanted} == wanted
+
+
 def test_undo_takes_back_the_last_verdict_after_the_advance(screen, done, runs):
     """It belonged to the card once: after the automatic advance it was about a pair without a verdict."""
     first, second, third = first_pairs(done)
@@ -125,7 +133,7 @@ def test_undo_is_of_this_session_and_this_person(screen, done, runs):
     ("error", "said"),
     [
         (StorageError("The store is locked. Try again."), "The store is locked. Try again."),
-        (OSError(28, "No space left on device"), "That was not done: an unexpected OSError"),
+        (OSError(28, "No space left on device"), "That failed with an unexpected OSError"),
     ],
 )
 def test_a_verdict_that_is_not_saved_stays_on_its_pair(screen, done, runs, monkeypatch, error, said):
@@ -141,14 +149,14 @@ def test_a_verdict_that_is_not_saved_stays_on_its_pair(screen, done, runs, monke
     assert said in words(app)
     assert "**50** of 120" in words(app)
     assert app.query_params["pair"] == last
-    assert not any("kept" in toast.value for toast in app.toast)
+    assert not any("saved" in toast.value for toast in app.toast)
     monkeypatch.undo()
     assert VerdictLog(RunStore(runs)).entries(done.id) == []
 
 
 def test_judging_only_what_is_left_never_skips_a_pair(screen, done, runs):
     first, second, third = first_pairs(done)
-    app = screen("pairs", run=done.id, pair=first, verdict="not judged")
+    app = screen("pairs", run=done.id, pair=first, verdict="no verdict")
     app = press(press(app, "= Match"), "? Unsure")
     assert app.query_params["pair"] == third
     assert set(VerdictLog(RunStore(runs)).current(done.id)) == {first, second}
@@ -175,7 +183,7 @@ def test_filters_come_from_the_address(screen, done):
 def test_a_nonsense_address_shows_the_queue(screen, done, address):
     text = words(screen("pairs", run=done.id, **address))
     assert "**120 pairs**" in text
-    assert "did not expect" not in text
+    assert "Something unexpected" not in text
 
 
 def test_an_unknown_pair_is_named(screen, done):
@@ -213,7 +221,7 @@ def test_what_is_one_click_further_is_drawn_once_it_is_open(screen, done):
     app.session_state["lower the risk"] = True
     app = checked(app.run())
     assert "risk without it" in app.dataframe[0].value.columns
-    assert "To bring the risk from" in words(app)
+    assert "would lower the risk from" in words(app)
 
 
 def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):
@@ -225,8 +233,8 @@ def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):
 
     monkeypatch.setattr(pair_card, "risk_chart", broken)
     text = words(screen("pairs", run=done.id, pair=first_pairs(done)[0]))
-    assert "met something it did not expect" in text
-    assert "The matcher says" in text
+    assert "Something unexpected" in text
+    assert "The matcher predicts" in text
 
 
 def test_an_address_is_left_as_it_came(screen, done):

@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pages.parts.compare import method_charts
 from pages.parts.frame import text
-from pages.parts.pairs import pair_charts
-from pages.parts.pairs import record_table as tokens
-from pages.parts.rules.rule_view import Voice, voices_html
-from pages.parts.runs import charts
+from pages.parts.pairs import pair_charts, record_table
+from pages.parts.rules.reason_cards import Reason, reasons_html
+from pages.parts.runs import run_charts
 from riskcore.risk.distribution import quantile
 from riskcore.rules.rule import Condition, Rule
 
@@ -33,6 +33,7 @@ HISTORY = pd.DataFrame(
         "auroc_confidence": [0.8, 0.8, 0.8],
     }
 )
+RELIABILITY = pd.DataFrame({"predicted": [0.1], "observed": [0.2], "low": [0.1], "high": [0.3], "pairs": [10]})
 PATH = pd.DataFrame(
     {"iteration": [0, 1, 2], "label": [0, 1, 1], "probability": [0.1, 0.8, 0.9], "risk": [0.5, 0.2, 0.1]}
 )
@@ -40,7 +41,7 @@ PATH = pd.DataFrame(
 
 @given(st.dictionaries(st.text(max_size=8), st.one_of(st.none(), st.text(max_size=60)), max_size=4))
 def test_no_value_becomes_markup(record):
-    out = tokens.records_table(record, record, list(record))
+    out = record_table.records_table(record, record, list(record))
     body = out.split("</style>")[1]
     tags = set(re.findall(r"<\s*/?\s*([a-zA-Z0-9]+)", body))
     assert tags <= {"table", "thead", "tbody", "tr", "th", "td", "mark", "span"}
@@ -48,14 +49,14 @@ def test_no_value_becomes_markup(record):
 
 @given(st.text(min_size=1, max_size=80))
 def test_a_value_can_be_read_back(value):
-    out = "".join(tokens._marked(value, set()))
+    out = "".join(record_table._marked(value, set()))
     shown = html.unescape(re.sub(r"</?mark>", "", out))
     if value.isprintable():
         assert shown == value
 
 
 def test_differing_words_are_marked_on_both_sides():
-    out = tokens.records_table({"title": "deep entity matching"}, {"title": "Deep record matching"}, ["title"])
+    out = record_table.records_table({"title": "deep entity matching"}, {"title": "Deep record matching"}, ["title"])
     assert "<mark>entity</mark>" in out
     assert "<mark>record</mark>" in out
     assert "<mark>deep</mark>" not in out.lower()
@@ -69,16 +70,17 @@ def test_literal_text_keeps_no_markup(value):
 
 def test_charts_are_values_that_can_be_drawn():
     made = [
-        charts.f1_chart(HISTORY),
-        charts.mean_risk_chart(HISTORY),
-        charts.flips_chart(HISTORY),
-        charts.auroc_chart(HISTORY),
-        charts.flips_chart(HISTORY.assign(fixed=None, broken=None)),
-        charts.f1_chart(HISTORY.assign(f1=np.nan)),
-        charts.epochs_chart([{"epoch": 1, "validation_f1": 0.5}]),
-        charts.methods_chart(pd.DataFrame({"method": ["risk"], "f1": [0.9], "low": [0.8], "high": [0.95]})),
-        charts.precision_recall_chart(pd.DataFrame({"method": ["risk"], "recall": [0.5], "precision": [0.9]})),
-        charts.budget_chart(pd.DataFrame({"ranking": ["risk"], "reviewed": [1], "found": [1.0]})),
+        run_charts.f1_chart(HISTORY),
+        run_charts.mean_risk_chart(HISTORY),
+        run_charts.flips_chart(HISTORY),
+        run_charts.auroc_chart(HISTORY),
+        run_charts.flips_chart(HISTORY.assign(fixed=None, broken=None)),
+        run_charts.f1_chart(HISTORY.assign(f1=np.nan)),
+        run_charts.epochs_chart([{"epoch": 1, "validation_f1": 0.5}]),
+        method_charts.methods_chart(pd.DataFrame({"method": ["risk"], "f1": [0.9], "low": [0.8], "high": [0.95]})),
+        method_charts.precision_recall_chart(pd.DataFrame({"method": ["risk"], "recall": [0.5], "precision": [0.9]})),
+        method_charts.reliability_chart(RELIABILITY, "risk"),
+        method_charts.budget_chart(pd.DataFrame({"ranking": ["risk"], "reviewed": [1], "found": [1.0]})),
     ]
     for chart in made:
         assert chart.to_dict()["$schema"]
@@ -110,7 +112,7 @@ def test_the_path_is_told_in_words():
 
 def test_a_rule_on_a_hostile_attribute_is_text():
     rule = Rule((Condition("<img src=x>", "jaccard", ">", 0.5),), "match")
-    out = voices_html([Voice(rule, "match", 0.4, 1.0, 0.9, 0.1, 10, 0.99)], {"<img src=x>.jaccard": 0.7}, 0.6)
+    out = reasons_html([Reason(rule, "match", 0.4, 1.0, 0.9, 0.1, 10, 0.99)], {"<img src=x>.jaccard": 0.7}, 0.6)
     assert "<img" not in out
     assert "&lt;img" in out
     assert "40.0 %" in out
@@ -122,3 +124,11 @@ def test_time_is_told_as_people_do():
     assert text.duration(9000) == "2.5 h"
     assert text.percent(None) == "–"
     assert text.percent(float("nan")) == "–"
+
+
+@pytest.mark.parametrize(("left", "right"), [("Müller", "MULLER"), ("Mu\u0308ller", "müller"), ("Straße", "strasse")])
+def test_words_that_the_metrics_take_for_one_are_not_marked(left, right):
+    """Case and accents were marked as differences, which the metrics fold."""
+    out = record_table.records_table({"name": f"{left} GmbH"}, {"name": f"{right} AG"}, ["name"])
+    assert re.findall("<mark>(.*?)</mark>", out) == ["GmbH", "AG"]
+    assert "2 words differ" in out

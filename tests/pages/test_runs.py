@@ -9,7 +9,7 @@ import pytest
 
 from pages.parts.audit.audit_tables import export_rows, judged_rows
 from pages.parts.pairs.queue import queue_csv, queue_table
-from pages.parts.runs import live
+from pages.parts.runs import run_view
 from pages.parts.runs.run_picker import View
 from riskcore.audit import VerdictLog
 from riskcore.runs import PairQuery, RunFolder, RunNotFoundError, RunState, RunStore, query_pairs
@@ -33,13 +33,13 @@ def test_a_run_at_work_is_cancelled(screen, runs):
 def test_a_run_that_failed_is_resumed(screen, runs, monkeypatch):
     record = write_run(runs, 40, 2, state=RunState.FAILED)
     asked = []
-    monkeypatch.setattr(live, "resume", lambda store, run: asked.append(run))
+    monkeypatch.setattr(run_view, "resume", lambda store, run: asked.append(run))
     press(screen("fine_tuning", run=record.id), "Resume")
     assert asked == [record.id]
 
 
 def test_a_run_is_deleted_with_all_it_has(screen, done, runs):
-    app = press(screen("fine_tuning", run=done.id), "Delete for good")
+    app = press(screen("fine_tuning", run=done.id), "Delete permanently")
     assert "run" not in app.query_params
     with pytest.raises(RunNotFoundError):
         RunStore(runs).get(done.id)
@@ -49,7 +49,7 @@ def test_a_run_is_deleted_with_all_it_has(screen, done, runs):
 def test_two_runs_at_work_are_both_in_sight(screen, runs):
     one, other = (write_run(runs, 40, 2, state=RunState.RUNNING, name=name) for name in ("first", "second"))
     text = words(screen("fine_tuning", run=one.id))
-    assert "1 more at work" in text
+    assert "1 other active run" in text
     assert other.name in text
 
 
@@ -57,7 +57,7 @@ def test_the_overview_shows_a_run_that_failed(screen, runs):
     write_run(runs, 40, 2, state=RunState.FAILED)
     text = words(screen("overview"))
     assert "failed" in text
-    assert "did not expect" not in text
+    assert "Something unexpected" not in text
 
 
 @pytest.mark.parametrize("name", ["overview", "fine_tuning", "pairs", "compare", "audit", "rules", "theory"])

@@ -10,7 +10,7 @@ from tests.pages.conftest import words
 from tests.pages.synthetic_run import write_run
 
 NEED_RUNS = ("pairs", "rules", "compare", "audit", "theory")
-UNEXPECTED = "did not expect"
+UNEXPECTED = "Something unexpected"
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -20,7 +20,7 @@ def test_an_empty_screen_says_what_to_do(screen, name):
     assert SCREENS[name].title in text
     assert UNEXPECTED not in text
     if name in NEED_RUNS:
-        assert "There is no run yet. Start the sample on the Overview" in text
+        assert "There are no runs yet. Run the sample on the Overview" in text
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -30,11 +30,11 @@ def test_a_screen_shows_a_finished_run(screen, done, name):
     said = {
         "overview": "made up",
         "data_sets": "Every row was read",
-        "fine_tuning": "worked for",
+        "fine_tuning": "running time",
         "pairs": "**120 pairs**",
         "rules": "**8 rules** of 8",
-        "compare": "Fixed and broken",
-        "audit": "No verdict yet",
+        "compare": "Fixed and broken labels",
+        "audit": "There are no verdicts yet",
         "theory": "wrong label",
     }
     assert said[name] in text
@@ -48,7 +48,7 @@ def test_a_screen_shows_a_run_without_labels(screen, runs, name):
     if name == "theory":
         assert "this target has no labels" in text
     if name == "compare":
-        assert "nobody can say which method is better" in text
+        assert "the methods cannot be scored" in text
 
 
 @pytest.mark.parametrize("name", NEED_RUNS)

@@ -1,4 +1,4 @@
-"""Verdicts as tables and files: what stands, what was ever said, and what leaves the house."""
+"""Verdicts as tables and files: current verdicts, the complete log, and exports."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ FACTS = ("probability", "label", "risk", "flipped")
 
 
 @dataclasses.dataclass(frozen=True)
-class Progress:
-    """How far the audit is, and how often the matcher was overruled."""
+class AuditProgress:
+    """How many pairs are reviewed, with which verdicts, and how often the label was overruled."""
 
     judged: int
     total: int
@@ -36,7 +36,7 @@ class Progress:
 
 
 def judged_rows(view: View, current: dict[str, Verdict]) -> pd.DataFrame:
-    """Scores and records of every judged pair, riskiest first, with verdict, note, who and when."""
+    """Scores and records of every pair with a verdict, riskiest first, with verdict, note, reviewer and time."""
     parts = []
     for verdict in VERDICTS:
         if any(one.verdict == verdict for one in current.values()):
@@ -53,29 +53,29 @@ def judged_rows(view: View, current: dict[str, Verdict]) -> pd.DataFrame:
     )
 
 
-def progress(rows: pd.DataFrame, total: int) -> Progress:
+def audit_progress(rows: pd.DataFrame, total: int) -> AuditProgress:
     if rows.empty:
-        return Progress(0, total, 0, 0, 0, 0)
+        return AuditProgress(0, total, 0, 0, 0, 0)
     counts = rows["verdict"].value_counts()
     said = rows["verdict"].map({"match": 1, "non-match": 0})
     overruled = int((said.notna() & (said != rows["label"])).sum())
-    by_word = [int(counts.get(word, 0)) for word in ("match", "non-match", "unsure")]
-    return Progress(len(rows), total, *by_word, overruled)
+    match, non_match, unsure = (int(counts.get(word, 0)) for word in ("match", "non-match", "unsure"))
+    return AuditProgress(len(rows), total, match, non_match, unsure, overruled)
 
 
-def standing_table(rows: pd.DataFrame) -> pd.DataFrame:
-    """The verdicts that stand, as a person reads them."""
+def current_table(rows: pd.DataFrame) -> pd.DataFrame:
+    """The current verdicts as they are shown."""
     labels = [of_label(int(label)).text for label in rows["label"]]
     verdicts = [VERDICTS[verdict].text for verdict in rows["verdict"]]
     differs = ["✗ overruled" if a != b and not b.startswith("?") else "" for a, b in zip(labels, verdicts, strict=True)]
     return pd.DataFrame(
         {
             "verdict": verdicts,
-            "matcher": labels,
+            "label": labels,
             "": differs,
             "risk": rows["risk"],
             "note": rows["note"],
-            "who": rows["who"],
+            "reviewer": rows["who"],
             "when (UTC)": rows["at"].str.slice(0, 16).str.replace("T", " "),
             "pair": rows["pair_id"],
         }
@@ -83,14 +83,14 @@ def standing_table(rows: pd.DataFrame) -> pd.DataFrame:
 
 
 def log_table(entries: Sequence[Verdict]) -> pd.DataFrame:
-    """Everything ever said, newest first."""
+    """All entries of the log, newest first."""
     return pd.DataFrame(
         {
             "no.": one.number,
             "pair": one.pair_id,
             "verdict": VERDICTS[one.verdict].text if one.verdict in VERDICTS else "↶ withdrawn",
             "note": one.note,
-            "who": one.who,
+            "reviewer": one.who,
             "when (UTC)": one.at.strftime("%Y-%m-%d %H:%M:%S"),
         }
         for one in reversed(entries)
@@ -98,7 +98,7 @@ def log_table(entries: Sequence[Verdict]) -> pd.DataFrame:
 
 
 def export_rows(view: View, rows: pd.DataFrame) -> pd.DataFrame:
-    """What an export holds: verdict first, then scores, then both records."""
+    """The columns of an export: verdict, scores, both records."""
     first = ["pair_id", "verdict", "note", "who", "at", *FACTS]
     values = [f"{side}_{name}" for name in view.folder.attributes() for side in ("left", "right")]
     return rows[[*first, *values]]
@@ -115,17 +115,17 @@ def as_parquet(frame: pd.DataFrame) -> bytes:
 
 
 def _labels(view: View) -> str:
-    """The labels behind the method's answer, once it has one."""
+    """The labels that the method was given, once it has finished."""
     used = view.folder.method_results(view.method).get("labels_used")
     return "" if used is None else f"{', '.join(used) or 'none'} by {view.method}; "
 
 
-def as_html(view: View, frame: pd.DataFrame, done: Progress) -> bytes:
+def as_html(view: View, frame: pd.DataFrame, done: AuditProgress) -> bytes:
     facts = {
         "Run": f"{view.run.name} ({view.run.id})",
         "Method": f"{view.method}, iteration {view.iteration}",
-        "Pairs judged": f"{done.judged:,} of {done.total:,}",
-        "Matcher overruled": f"{done.overruled:,} of {done.decided:,} decided pairs",
-        "Labels used": f"{_labels(view)}none of the target's: verdicts are the reviewers' own",
+        "Pairs reviewed": f"{done.judged:,} of {done.total:,}",
+        "Labels overruled": f"{done.overruled:,} of {done.decided:,} verdicts match or non-match",
+        "Labels used": f"{_labels(view)}no target labels; verdicts are the reviewers'",
     }
-    return html_report("Audit of the riskiest pairs", {"Verdicts": frame}, facts).encode("utf-8")
+    return html_report("Audit report", {"Verdicts": frame}, facts).encode("utf-8")

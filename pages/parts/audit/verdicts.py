@@ -1,4 +1,4 @@
-"""Verdicts as the screens give and read them. They are only ever added, with name and time."""
+"""Verdicts as the screens record and read them: added with name and time, never overwritten."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import dataclasses
 
 import streamlit as st
 
-from pages.parts.frame.callbacks import guarded
-from pages.parts.frame.page import signs_in, who
+from pages.parts.frame.errors import guarded
+from pages.parts.frame.page import reviewer
 from pages.parts.frame.palette import VERDICTS
+from pages.parts.frame.sign_in_settings import sign_in_configured
 from pages.parts.runs.run_picker import store
 from riskcore.audit import Verdict, VerdictLog
 
@@ -16,8 +17,8 @@ _GIVEN = "verdicts given"  # of this session, the oldest first
 
 
 @dataclasses.dataclass(frozen=True)
-class Given:
-    """A verdict that can be taken back, and the page of the queue it was given on (None where that is not known)."""
+class GivenVerdict:
+    """A verdict of this session that can be withdrawn, and the page of the queue it was given on (None: unknown)."""
 
     run: str
     who: str
@@ -31,23 +32,23 @@ def log() -> VerdictLog:
 
 
 def current(run: str) -> dict[str, Verdict]:
-    """The verdict that holds for each judged pair, whoever gave it."""
+    """The current verdict of each reviewed pair, whoever gave it."""
     return log().current(run)
 
 
 def mine(run: str) -> dict[str, Verdict]:
     """The verdicts of this person."""
-    return log().current(run, who())
+    return log().current(run, reviewer())
 
 
 @guarded
 def give(run: str, pair: str, verdict: str, go_to: str | None, page: int | None = None) -> None:
-    """Add a verdict with the note that stands in the note field; once it is saved, go on to the next pair."""
+    """Add a verdict with the text of the note field; once it is saved, go to the next pair."""
     note = str(st.session_state.get(note_key(run, pair)) or "")
-    entry = log().add(run, pair, verdict, note=note, who=who())
-    given = Given(run, entry.who, pair, entry.number, st.query_params.get("page", "1"))
+    entry = log().add(run, pair, verdict, note=note, who=reviewer())
+    given = GivenVerdict(run, entry.who, pair, entry.number, st.query_params.get("page", "1"))
     st.session_state.setdefault(_GIVEN, []).append(given)
-    st.toast(f"{VERDICTS[verdict].text} · kept", icon=":material/save:")
+    st.toast(f"{VERDICTS[verdict].text} · saved", icon=":material/save:")
     if go_to is not None:
         st.query_params["pair"] = go_to
         if page is not None:
@@ -56,50 +57,50 @@ def give(run: str, pair: str, verdict: str, go_to: str | None, page: int | None 
 
 @guarded
 def undo(run: str, pair: str) -> None:
-    """Withdraw the pair's verdict; the withdrawal is added, nothing is erased."""
-    log().undo(run, pair, who=who())
-    st.toast("Withdrawn", icon=":material/undo:")
+    """Withdraw the pair's verdict; the withdrawal is added to the log, nothing is deleted."""
+    log().undo(run, pair, who=reviewer())
+    st.toast("Verdict withdrawn", icon=":material/undo:")
 
 
-def last_given(run: str) -> Given | None:
-    """This person's last verdict of this session that still stands, else their newest in the run.
+def last_given(run: str) -> GivenVerdict | None:
+    """This person's last verdict of this session that is still current, else their newest in the run.
 
-    The session comes first: the same name may be at work in another window.
+    The session comes first: the same name may be used in another window.
     """
-    standing, name = mine(run), who()
+    current_mine, name = mine(run), reviewer()
     for one in reversed(st.session_state.get(_GIVEN, [])):
-        held = standing.get(one.pair)
+        held = current_mine.get(one.pair)
         if (one.run, one.who) == (run, name) and held is not None and held.number == one.number:
             return one
-    newest = max(standing.values(), key=lambda entry: entry.number, default=None)
-    return None if newest is None else Given(run, name, newest.pair_id, newest.number)
+    newest = max(current_mine.values(), key=lambda entry: entry.number, default=None)
+    return None if newest is None else GivenVerdict(run, name, newest.pair_id, newest.number)
 
 
 @guarded
 def undo_last(run: str) -> None:
-    """Withdraw this person's last verdict, and return to its pair: a verdict has gone on to another one."""
+    """Withdraw this person's last verdict and return to its pair, which the screen has left since."""
     last = last_given(run)
     if last is None:
         st.toast("You have no verdict to undo in this run.", icon=":material/undo:")
         return
     log().undo(run, last.pair, who=last.who)
-    st.toast("Withdrawn", icon=":material/undo:")
+    st.toast("Verdict withdrawn", icon=":material/undo:")
     st.query_params["pair"] = last.pair
     if last.page is not None:
         st.query_params["page"] = last.page
 
 
 def ask_name() -> None:
-    """Who signs verdicts, where nobody signs in."""
-    if signs_in():
+    """A field for the name on verdicts, where there is no sign-in."""
+    if sign_in_configured():
         return
     st.sidebar.text_input(
         "Your name",
         key="reviewer",
         persist_state="session",
-        placeholder=who(),
+        placeholder=reviewer(),
         max_chars=100,
-        help="Verdicts are signed with it, together with the time.",
+        help="Your verdicts are signed with this name and the time.",
     )
 
 
@@ -108,5 +109,5 @@ def note_key(run: str, pair: str) -> str:
 
 
 def as_words(verdicts: dict[str, Verdict]) -> dict[str, str]:
-    """Pair id to the verdict's word, for queries."""
+    """Verdict words by pair id, for queries."""
     return {pair: str(verdict.verdict) for pair, verdict in verdicts.items()}

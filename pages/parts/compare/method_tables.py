@@ -1,20 +1,17 @@
-"""Methods side by side as the screens read them: what the worker left at the end of the run, as tables.
-
-Nothing here looks at every pair, except for runs from before the worker left it.
-"""
+"""The comparison of methods as tables. The worker computes it once; for older runs it is computed here."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import pandas as pd
 import streamlit as st
 
 from pages.parts.frame.palette import of_label
-from pages.parts.frame.text import short
+from pages.parts.frame.text import percent, short
 from pages.parts.runs.run_files import rules_of, stamp
 from riskcore.runs import RunFolder
+from riskcore.runs.readers.comparison_records import Comparison, Reliability, RuleCredit
 from riskcore.runs.readers.method_comparison import BASE, comparison
 from riskcore.storage.parquet import take_rows
 
@@ -22,18 +19,18 @@ CELL_CHARS = 120
 RULE_CHARS = 160
 
 
-def comparison_of(folder: RunFolder) -> dict[str, Any]:
-    """The comparison of a finished run; must not be changed, it is shared."""
+def comparison_of(folder: RunFolder) -> Comparison:
+    """The comparison of a finished run. It is shared by all sessions: do not change it."""
     written = stamp(folder.comparison_file, folder.final_file, folder.truth_file, folder.results_file)
     return _comparison(str(folder.path), written)
 
 
 @st.cache_resource(max_entries=12, show_spinner="Comparing the methods …")
-def _comparison(path: str, written: tuple[int, ...]) -> dict[str, Any]:
+def _comparison(path: str, written: tuple[int, ...]) -> Comparison:
     return comparison(RunFolder(path))
 
 
-def scores_table(found: dict[str, Any]) -> pd.DataFrame:
+def scores_table(found: Comparison) -> pd.DataFrame:
     """A row per method: method, f1, low, high, precision, recall, tp, fp, fn, tn, changed, labels used."""
     rows = []
     for method, row in found["methods"].items():
@@ -44,19 +41,37 @@ def scores_table(found: dict[str, Any]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def curves_table(found: dict[str, Any]) -> pd.DataFrame:
+def shown_scores(table: pd.DataFrame, has_truth: bool) -> pd.DataFrame:
+    """The scores as they are shown; without truth only the number of changed labels."""
+    shown = {"method": table["method"]}
+    if has_truth:
+        shown["F1"] = 100 * table["f1"].astype(float)
+        limits = zip(table["low"], table["high"], strict=True)
+        shown["95 % interval"] = pd.Series([f"{percent(low)} – {percent(high)}" for low, high in limits])
+        shown |= {name: 100 * table[name].astype(float) for name in ("precision", "recall")}
+        cells = {"tp": "true positives", "fp": "false positives", "fn": "false negatives", "tn": "true negatives"}
+        shown |= {word: table[name] for name, word in cells.items()}
+    return pd.DataFrame({**shown, "changed labels": table["changed"], "trained with": table["labels used"]})
+
+
+def reliability_table(found: Reliability) -> pd.DataFrame:
+    """A row per bin: pairs, predicted, observed, low, high."""
+    return pd.DataFrame(found["bins"])
+
+
+def curves_table(found: Comparison) -> pd.DataFrame:
     """Points of every method's precision-recall curve: method, recall, precision."""
     return pd.concat([pd.DataFrame({"method": method, **points}) for method, points in found["curves"].items()])
 
 
-def budget_table(found: dict[str, Any]) -> pd.DataFrame:
-    """Errors found by reviews made: ranking, reviewed, found."""
+def budget_table(found: Comparison) -> pd.DataFrame:
+    """Errors found by pairs reviewed: ranking, reviewed, found."""
     names = ("ranking", "reviewed", "found")
     return pd.concat([pd.DataFrame({name: curve[name] for name in names}) for curve in found["budgets"]])
 
 
 def change_table(folder: RunFolder, method: str, rows: Sequence[int]) -> pd.DataFrame:
-    """Some pairs that a method labels otherwise than tradition: the flip, a value of both records, the id."""
+    """Some pairs that a method labels differently from tradition: the flip, one value of both records, the id."""
     return _changes(str(folder.path), method, tuple(rows), stamp(folder.final_file))
 
 
@@ -80,7 +95,7 @@ def _changes(path: str, method: str, rows: tuple[int, ...], written: tuple[int, 
     return pd.DataFrame({"⇄": flips, **values, "pair": records["pair_id"]})
 
 
-def credit_table(folder: RunFolder, credits_: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def credit_table(folder: RunFolder, credited: Sequence[RuleCredit]) -> pd.DataFrame:
     """Rules with their credit."""
     texts = [rule.text for rule in rules_of(folder).rules]
-    return pd.DataFrame({"rule": short(texts[one["rule"]], RULE_CHARS), "credit": one["credit"]} for one in credits_)
+    return pd.DataFrame({"rule": short(texts[one["rule"]], RULE_CHARS), "credit": one["credit"]} for one in credited)

@@ -1,9 +1,10 @@
-"""A data set on screen: figures, problems with their rows, values, types and counterparts of attributes."""
+"""A data set on screen: counts, problems with their rows, attribute values and types, and the attribute map."""
 
 from __future__ import annotations
 
 import difflib
 from collections.abc import Sequence
+from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -14,28 +15,28 @@ from pages.parts.frame.text import number, percent, plural, short
 from riskcore.data import AttributeType, DataProfile, Problem
 
 TYPE_WORDS = {
-    "name": "a short string, such as a title or a name",
+    "name": "a short string, such as a title or a person's name",
     "set": "a list of entities, such as authors",
     "text": "a long description",
     "number": "a year, price or duration",
-    "code": "a model number, phone or isbn",
+    "code": "a model number, phone number or ISBN",
 }
 _NONE = "(not used)"
 
 
 def show_problems(problems: Sequence[Problem]) -> None:
-    """Every problem with file, row, column and cure."""
+    """Every problem with file, row, column and what to do."""
     errors = sum(p.count for p in problems if p.severity == "error")
     warnings = sum(p.count for p in problems if p.severity == "warning")
     if errors:
         st.error(
-            f"This data set cannot be used yet: {plural(errors, 'error')}. Each row below says where and what to do.",
+            f"This data set has {plural(errors, 'error')} and cannot be used yet. The table says where and what to do.",
             icon=":material/error:",
         )
     elif warnings:
-        st.warning(f"Usable, with {plural(warnings, 'warning')}. Look at them once.", icon=":material/warning:")
+        st.warning(f"This data set can be used. Please check {plural(warnings, 'warning')}.", icon=":material/warning:")
     else:
-        st.success("Every row was read and nothing is wrong.", icon=":material/check_circle:")
+        st.success("Every row was read. No problems were found.", icon=":material/check_circle:")
     if problems:
         st.dataframe(problem_table(problems), hide_index=True, height="auto" if len(problems) < 10 else 360)
 
@@ -47,32 +48,32 @@ def problem_table(problems: Sequence[Problem]) -> pd.DataFrame:
             "file": p.file,
             "row": p.row,
             "column": p.column,
-            "what": p.message,
+            "problem": p.message,
             "what to do": p.cure,
-            "rows": p.count,
+            "rows affected": p.count,
         }
         for p in problems
     )
 
 
 def show_figures(figures: DataProfile) -> None:
-    """Counts, one number per question an analyst asks first."""
+    """Records, pairs, match rate and missing labels."""
     pairs = sum(split.pairs for split in figures.splits)
     known = sum(split.matches + split.non_matches for split in figures.splits)
     matches = sum(split.matches for split in figures.splits)
     columns = st.columns(4)
     records = " + ".join(f"{count:,}" for count in figures.records.values())
-    columns[0].metric("Records", records, help="Left and right table; one number where a table is matched with itself.")
+    columns[0].metric("Records", records, help="Left and right table; one number for a self-join.")
     columns[1].metric("Candidate pairs", f"{pairs:,}", help=WORDS["pair"])
     columns[2].metric("Match rate", percent(matches / known if known else None), help="Among the labelled pairs.")
-    columns[3].metric("Unlabelled pairs", f"{pairs - known:,}", help="Only the test part may have them.")
+    columns[3].metric("Unlabelled pairs", f"{pairs - known:,}", help="Only the test split may have them.")
     st.dataframe(split_table(figures), hide_index=True, column_config={"match rate": _percent_column()})
 
 
 def split_table(figures: DataProfile) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "part": split.name,
+            "split": split.name,
             "pairs": split.pairs,
             "= matches": split.matches,
             "≠ non-matches": split.non_matches,
@@ -84,7 +85,7 @@ def split_table(figures: DataProfile) -> pd.DataFrame:
 
 
 def attribute_table(figures: DataFigures) -> pd.DataFrame:
-    """Types, missing values, lengths and overlap of each attribute."""
+    """Type, missing values, lengths and overlap of each attribute."""
     assert figures.profile is not None
     rows = pd.DataFrame(
         {
@@ -116,7 +117,7 @@ def edit_types(figures: DataFigures, said: dict[str, str], key: str) -> dict[str
             ),
             "missing left": _percent_column(),
             "missing right": _percent_column(),
-            "overlap": _percent_column("Share of the left table's distinct values that the right table has too."),
+            "overlap": _percent_column("Share of the left table's distinct values that also occur in the right table."),
         },
     )
     chosen = zip(edited["attribute"], edited["type"], strict=True)
@@ -124,7 +125,7 @@ def edit_types(figures: DataFigures, said: dict[str, str], key: str) -> dict[str
 
 
 def edit_map(ours: Sequence[str], theirs: Sequence[str], said: dict[str, str], key: str) -> dict[str, str]:
-    """Which target attribute is the counterpart of which source attribute; returns those that are mapped."""
+    """Which target attribute corresponds to which source attribute; returns those that are mapped."""
     base = pd.DataFrame({"source attribute": list(ours), "target attribute": [_guess(n, theirs, said) for n in ours]})
     edited = st.data_editor(
         base,
@@ -149,9 +150,9 @@ def _guess(name: str, theirs: Sequence[str], said: dict[str, str]) -> str:
 def map_problem(chosen: dict[str, str]) -> str | None:
     """What is wrong with a map, or None."""
     if not chosen:
-        return "No attribute has a counterpart. Choose at least one."
+        return "No attribute is mapped. Map at least one."
     twice = sorted({short(t, 40) for t in chosen.values() if list(chosen.values()).count(t) > 1})
-    return f"{', '.join(twice)} is the counterpart of two attributes. Choose each once." if twice else None
+    return f"{', '.join(twice)} is mapped twice. Map each attribute once." if twice else None
 
 
 def show_previews(previews: dict[str, pd.DataFrame]) -> None:
@@ -160,12 +161,12 @@ def show_previews(previews: dict[str, pd.DataFrame]) -> None:
 
 
 def fact_line(figures: DataProfile) -> str:
-    """A data set in one line, for forms."""
+    """A data set in one line, for the form of a run."""
     pairs = " / ".join(f"{split.pairs:,} {split.name}" for split in figures.splits)
     rates = [split.match_rate for split in figures.splits if split.match_rate is not None]
     rate = f", {number(100 * sum(rates) / len(rates), 0)} % matches" if rates else ""
     return f"{pairs} pairs{rate}, {len(figures.attributes)} attributes"
 
 
-def _percent_column(help_text: str | None = None) -> object:
+def _percent_column(help_text: str | None = None) -> Any:
     return st.column_config.NumberColumn(format="%.1f %%", help=help_text)

@@ -1,41 +1,44 @@
-"""Plain words for the terms of the screens (shown on hover), and the formulas behind them (one click away)."""
+"""What the terms on the screens mean (shown on hover), and the formulas behind them (in expanders)."""
 
 from __future__ import annotations
 
 import streamlit as st
 
 WORDS = {
-    "pair": "Two records that may or may not be the same thing.",
-    "match": "A pair whose two records are the same thing. The matcher says match at a probability of 0.5 or more.",
-    "source": "The labelled data the matcher and the rules are trained on.",
-    "validation": "A small labelled part of the target. It tunes the risk model and chooses between models.",
-    "target": "The data to be matched. Its labels are never given to any method; where a benchmark has them, "
-    "they are used for scoring only.",
-    "probability": "What the matcher says: how likely the two records are the same thing.",
-    "risk": "How wrong the current label may well be, between 0 and 1: the value at risk of the label at the chosen "
-    "confidence. High risk means rules and matcher contradict each other, or none is sure.",
-    "rule": "A sentence about a pair that was almost always right on the source, such as: year differs → non-match.",
-    "weight": "How much a rule is listened to. Learned on the validation pairs; 0 means not heard.",
-    "share": "This voice's part of all weights heard on this pair. The shares add up to 100 %.",
-    "flipped": "The label changed between the matcher as trained on the source (iteration 0) and the shown iteration.",
-    "flipped back": "The label changed in an earlier iteration and has returned to what it was at iteration 0.",
-    "fixed": "Wrong at iteration 0, right now. Needs the target's labels.",
-    "broken": "Right at iteration 0, wrong now. Needs the target's labels.",
-    "f1": "Harmonic mean of precision and recall of the matches; 100 % is perfect.",
-    "auroc": "How well a ranking puts wrong predictions first: 1 is perfect, 0.5 is chance.",
-    "mu": "The pair's expected equivalence probability after hearing the rules and the matcher, by weight.",
-    "sigma": "How far the voices leave that expectation open.",
-    "purity": "Share of the pairs a rule fires on that have the rule's class.",
-    "support": "Pairs a rule fires on.",
-    "conflicts": "Pairs a rule fires on whose current label disagrees with it.",
-    "iteration": "One round of fine-tuning on the target: predict, refit the risk model, one pass over the target. "
-    "Iteration 0 is the matcher before any round.",
-    "verdict": "What a person decided about a pair. Verdicts are only ever added, with name and time.",
-    "budget": "Errors found when reviewing pairs in the order of a ranking. The steeper, the less work.",
+    "pair": "Two records that may or may not refer to the same entity.",
+    "match": "A pair whose two records refer to the same entity. The matcher labels a pair match when its probability "
+    "is 0.5 or more.",
+    "source": "The labelled data that the matcher and the rules are trained on.",
+    "validation": "A small labelled part of the target. It is used to tune the risk model and to choose the iteration "
+    "that is kept.",
+    "target": "The data to be matched. Its labels are never given to any method. Where a benchmark has them, they are "
+    "used for scoring only.",
+    "probability": "The matcher's probability that the two records refer to the same entity.",
+    "risk": "How likely the current label is to be wrong, between 0 and 1: the value at risk of the label at the "
+    "chosen confidence level. It is high where rules and matcher disagree, or where neither is certain.",
+    "rule": "A condition that almost always meant the same label on the source, such as: year differs → non-match.",
+    "weight": "How much a rule counts in the risk model. Learned on the validation pairs; at 0 the rule is ignored.",
+    "share": "The rule's or the matcher's share of the total weight on this pair. The shares add up to 100 %.",
+    "flipped": "The label differs from the one at iteration 0, the matcher as trained on the source.",
+    "flipped back": "The label changed in an earlier iteration and then returned to the label of iteration 0.",
+    "fixed": "Wrong at iteration 0, correct now. Needs the target's labels.",
+    "broken": "Correct at iteration 0, wrong now. Needs the target's labels.",
+    "f1": "Harmonic mean of precision and recall on the matches; 100 % is perfect.",
+    "auroc": "How well a ranking puts wrong labels first: 1 is perfect, 0.5 is no better than random order.",
+    "purity": "The share of the pairs a rule fires on whose true label is the rule's.",
+    "support": "The number of source pairs a rule fires on.",
+    "conflicts": "Pairs the rule fires on whose current label contradicts it.",
+    "iteration": "One round of fine-tuning on the target: predict, refit the risk model, train for one pass over the "
+    "target. Iteration 0 is the matcher before fine-tuning.",
+    "verdict": "A person's decision about a pair. Verdicts are signed and timestamped. They are never overwritten.",
+    "budget": "The number of errors found when pairs are reviewed in the order of a ranking. A steeper curve means "
+    "less work.",
+    "calibration": "Probabilities are calibrated when, of all pairs given a probability of 0.8, 80 % are matches. "
+    "The expected calibration error is the mean distance between the two, weighted by the number of pairs.",
 }
 
-_LEAD = "How much closer the two records are than the next candidate. Below 0, another record is closer."
-_RARITY = "Words in few records are rare: 1 is a word never seen, common words are near 0."
+_LEAD = "How much closer the two records are to each other than to the next candidate. Below 0, a candidate is closer."
+_RARITY = "How rare a word is: 1 for a word found nowhere else, close to 0 for common words."
 HINTS = {  # metrics whose names do not explain themselves
     "lead": _LEAD,
     "mutual_lead": _LEAD,
@@ -46,7 +49,7 @@ HINTS = {  # metrics whose names do not explain themselves
 
 
 class Tex(str):
-    """A formula on a line of its own. Inside Markdown, one of several lines is shown as an error."""
+    """A formula on a line of its own. Inside Markdown, a formula of several lines is shown as an error."""
 
 
 FORMULAS: dict[str, tuple[str, ...]] = {
@@ -64,22 +67,22 @@ FORMULAS: dict[str, tuple[str, ...]] = {
     "training": (
         "One pass over the target minimises",
         Tex(r"-(1-\mathrm{VaR}^+)\log g - (1-\mathrm{VaR}^-)\log(1-g)"),
-        "where $g$ is the matcher's output and the values at risk are held constant. So the matcher moves towards "
-        "whichever label the evidence finds less risky.",
+        "where $g$ is the matcher's output and the values at risk are held constant. This moves the matcher towards "
+        "the label with the lower risk.",
     ),
     "bound": (
         Tex(
             r"\mu_j \;\ge\; \tfrac12 + \tfrac{\epsilon}{2}"
             r" - \sqrt{\tfrac{m+1}{2}\,\ln\frac{1}{1-(1-\delta^{1/n})^{1/2}}}"
         ),
-        r"With probability $1-\delta$ a pair whose $\mu_j$ satisfies the bound is flipped to match; here "
-        r"$\delta = 0.05$, $m$ counts its rules, and the value at risk is the untruncated $\mu \pm 2\sigma$.",
+        r"A pair whose $\mu_j$ satisfies the bound is flipped to match with probability at least $1-\delta$. Here "
+        r"$\delta = 0.05$, $m$ is the number of rules, and the value at risk is $\mu \pm 2\sigma$, not truncated.",
     ),
 }
 
 
 def formula(name: str, title: str = "The formula") -> None:
-    """A formula behind one click."""
+    """A formula in an expander."""
     with st.expander(title, icon=":material/function:"):
         for part in FORMULAS[name]:
             if isinstance(part, Tex):

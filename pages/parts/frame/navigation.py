@@ -1,4 +1,7 @@
-"""The list of screens, in the order an analyst meets them. A page's file name is its address."""
+"""The list of screens, in the order an analyst uses them, and the icon of the browser tab.
+
+A page's file name is its address.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,20 @@ import dataclasses
 
 import streamlit as st
 
-from pages.parts.frame.icons import FAVICON
 from pages.parts.frame.sign_in_settings import sign_in_configured
 from riskcore.errors import ConfigError
 
 _DECLARED = "navigation_declared"
+
+# Two records that overlap in part, readable at 16 pixels on light and on dark tabs. All other icons are glyphs of
+# the font that comes with Streamlit; a Material icon in the tab would be fetched from a font server.
+FAVICON = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
+    '<rect width="32" height="32" rx="7" fill="#1d5c96"/>'
+    '<circle cx="12.5" cy="16" r="7" fill="none" stroke="#fff" stroke-width="2.6"/>'
+    '<circle cx="19.5" cy="16" r="7" fill="none" stroke="#f2a65a" stroke-width="2.6"/>'
+    "</svg>"
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,19 +55,19 @@ SCREENS = {
 
 
 def declare() -> st.Page:
-    """Tell Streamlit which screens there are; returns the one that was asked for."""
+    """Declare the screens to Streamlit; returns the one that was requested."""
     sections: dict[str, list[st.Page]] = {}
     for screen in SCREENS.values():
         page = st.Page(screen.path, title=screen.title, icon=screen.icon, default=screen.name == "overview")
         sections.setdefault(screen.section, []).append(page)
     st.session_state[_DECLARED] = True
-    # Before the list of screens: without one, the browser takes the screen's icon and fetches it from a font server.
+    # Before `st.navigation`: without it, the tab takes the screen's icon and fetches it from a font server.
     st.set_page_config(page_icon=FAVICON)
     return st.navigation(sections, expanded=True, position="sidebar" if _may_serve() else "hidden")
 
 
 def _may_serve() -> bool:
-    """Not with sign-in settings that cannot be used; the page says so."""
+    """False with sign-in settings that cannot be used; the page shows why."""
     try:
         sign_in_configured()
     except ConfigError:
@@ -64,7 +76,7 @@ def _may_serve() -> bool:
 
 
 def ensure_declared() -> None:
-    """Until a visitor has opened the entry script, an address runs its page alone: then start again through it."""
+    """Before a visitor has opened app.py, an address runs its page alone. Then declare the screens and rerun."""
     if _DECLARED not in st.session_state:
         declare()
         st.rerun()

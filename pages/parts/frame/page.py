@@ -1,4 +1,4 @@
-"""How every screen begins: title, sign-in gate, and a boundary that turns errors into sentences with a cure."""
+"""How every screen begins: title, sign-in gate, error boundary. Also whose name verdicts are signed with."""
 
 from __future__ import annotations
 
@@ -7,14 +7,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import streamlit as st
-from streamlit.runtime.scriptrunner import RerunException, StopException
 
-from pages.parts.frame.callbacks import kept_error
-from pages.parts.frame.icons import FAVICON
-from pages.parts.frame.navigation import SCREENS, ensure_declared
+from pages.parts.frame.errors import boundary
+from pages.parts.frame.navigation import FAVICON, SCREENS, ensure_declared
 from pages.parts.frame.sign_in_settings import sign_in_configured
-from riskcore.data.problems import DataFormatError
-from riskcore.errors import ConfigError, RiskcoreError
+from riskcore.errors import ConfigError
 
 _log = logging.getLogger(__name__)
 
@@ -33,42 +30,13 @@ def open_page(name: str, lead: str = "") -> Iterator[None]:
         yield
 
 
-@contextmanager
-def boundary(name: str) -> Iterator[None]:
-    """Errors become sentences. A fragment runs again without its page, so it needs a boundary of its own."""
-    try:
-        if error := kept_error():
-            show_error(error)
-        yield
-    except (RerunException, StopException):
-        raise
-    except RiskcoreError as error:
-        show_error(error)
-    except Exception:
-        _log.exception("The screen %s failed", name)
-        st.error(
-            "This screen met something it did not expect. Reload the page; if it happens again, the server's log "
-            "says where.",
-            icon=":material/error:",
-        )
-
-
-def show_error(error: RiskcoreError) -> None:
-    """An error made on purpose: its own text says what happened, where, and what to do. It may quote records."""
-    if isinstance(error, DataFormatError) and len(error.problems) > 1:
-        st.error(f"There are {len(error.problems)} problems. Each says what to do.", icon=":material/error:")
-    else:
-        st.error("This did not work. The message below says what to do.", icon=":material/error:")
-    st.code(str(error), language=None, wrap_lines=True)
-
-
 def _require_sign_in() -> None:
-    """With a sign-in service configured, nothing is shown to strangers; without one the server is for this machine.
+    """With a sign-in service configured, only signed-in users see anything; without one the server is local.
 
     Settings that cannot be used are neither of the two: then nothing is shown to anyone.
     """
     try:
-        if not signs_in() or st.user.is_logged_in:
+        if not sign_in_configured() or st.user.is_logged_in:
             return
     except ConfigError as error:
         _log.error("No screen is shown: %s", error)
@@ -81,13 +49,8 @@ def _require_sign_in() -> None:
     st.stop()
 
 
-def signs_in() -> bool:
-    """Whether a sign-in service is configured. Raises ConfigError where it is but cannot be used."""
-    return sign_in_configured()
-
-
-def who() -> str:
+def reviewer() -> str:
     """The name that verdicts are signed with."""
-    if signs_in() and st.user.is_logged_in:
+    if sign_in_configured() and st.user.is_logged_in:
         return str(st.user.get("email") or st.user.get("name") or "signed-in user")
     return str(st.session_state.get("reviewer") or "analyst")

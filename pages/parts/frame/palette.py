@@ -1,7 +1,7 @@
-"""One visual language: match, non-match, flipped and risky have one colour, one sign and one word each.
+"""Colours and signs: match, non-match, flipped and risky have one colour, one sign and one word each.
 
-The sign is a character, so that it works alike in tables, charts and text, and nothing is told by colour alone.
-Colours are mid-tones that read on a light and on a dark ground.
+The sign is a character, so that it works in tables, charts and text alike, and nothing is shown by colour alone.
+The colours are mid-tones that are readable on light and dark backgrounds.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Iterable
 
 @dataclasses.dataclass(frozen=True)
 class Mark:
-    """A word of the screens with its sign, its colour, and Streamlit's name of that colour."""
+    """A word with its sign, its colour, and Streamlit's name for the colour."""
 
     word: str
     sign: str
@@ -29,7 +29,7 @@ NON_MATCH = Mark("non-match", "≠", "#7c6cf0", "violet")
 FLIPPED = Mark("flipped", "⇄", "#d97706", "orange")
 RISKY = Mark("risky", "▲", "#e0355a", "red")
 UNSURE = Mark("unsure", "?", "#7a8694", "gray")
-RIGHT = Mark("right", "✓", "#0d9488", "green")
+RIGHT = Mark("correct", "✓", "#0d9488", "green")
 WRONG = Mark("wrong", "✗", "#e0355a", "red")
 NEUTRAL = "#7a8694"
 INK = "#2f7fc1"
@@ -70,15 +70,20 @@ def of_label(label: int) -> Mark:
 
 
 def risk_word(risk: float) -> str:
-    """A plain word for a risk, for those who do not think in decimals."""
+    """A risk in one word."""
     return "high" if risk >= 0.7 else "medium" if risk >= 0.4 else "low"
 
 
 def method_colour(method: str) -> str:
-    """A method's own colour; one that is new here is grey until it gets one."""
+    """A method's colour; grey for an unknown one."""
     return METHOD_COLOURS.get(method, NEUTRAL)
 
 
+def ranking_colour(ranking: str) -> str:
+    """A ranking's colour; grey for an unknown one."""
+    return RANKING_COLOURS.get(ranking, NEUTRAL)
+
+
 def method_words(methods: Iterable[str]) -> str:
-    """What the methods are, as a help text."""
+    """A help text that describes the methods."""
     return " ".join(f"**{method}**: {METHOD_WORDS[method]}." for method in methods if method in METHOD_WORDS)

@@ -1,4 +1,4 @@
-"""Text as people read it: numbers, times, and record text that must stay text."""
+"""Text for the screens: numbers, times, and record text that must not be read as markup."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _MARKDOWN = re.compile(r"([\\`*_{}\[\]()#+\-.!|<>~$:&])")
 
 
 def literal(text: str, limit: int = 120) -> str:
-    """Foreign text for places that read Markdown: nothing in it is taken as markup."""
+    """Text from data for places that read Markdown: nothing in it is read as markup."""
     return _MARKDOWN.sub(r"\\\1", short(text, limit))
 
 
 def short(text: str, limit: int) -> str:
-    """Foreign text on one line, control characters made visible, cut at a length."""
+    """Text from data on one line, control characters made visible, cut to a length."""
     text = visible(text[: limit + 1])
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
@@ -34,7 +34,7 @@ def plural(count: int, noun: str, many: str | None = None) -> str:
 
 
 def duration(seconds: float) -> str:
-    """A length of time, as exact as anybody needs."""
+    """A duration, rounded as people would."""
     seconds = max(seconds, 0)
     if seconds < 90:
         return f"{seconds:.0f} s"

@@ -1,6 +1,8 @@
-"""The queue's filters: widgets whose values live in the address, and the query they make."""
+"""The queue's filters: widgets whose values are kept in the address, and the query they make."""
 
 from __future__ import annotations
+
+from typing import Any
 
 import streamlit as st
 
@@ -14,30 +16,30 @@ PAGE_SIZE = 50
 ANY = "(any)"
 LABELS = {ANY: None, "= match": 1, "≠ non-match": 0}
 FLIPS = (ANY, "⇄ flipped", "↺ flipped back", "never flipped")
-VERDICTS = {ANY: None, "not judged": "none", "= match": "match", "≠ non-match": "non-match", "? unsure": "unsure"}
-ANSWERS = {ANY: None, "✗ wrong": True, "✓ right": False}
+VERDICTS = {ANY: None, "no verdict": "none", "= match": "match", "≠ non-match": "non-match", "? unsure": "unsure"}
+CORRECTNESS = {ANY: None, "✗ wrong": True, "✓ correct": False}
 SORTS = {
     "risk": "highest risk first",
     "probability": "highest probability first",
-    "sigma": "least sure first",
-    "flips": "most often flipped first",
-    "row": "in the order of the data",
+    "sigma": "most uncertain first",
+    "flips": "most flips first",
+    "row": "order of the data",
 }
 _LONGEST_SEARCH = 200
-_ANSWERS_HELP = "This target has labels. They were given to no method; here they can be used to look back."
+_CORRECTNESS_HELP = "Whether the label agrees with the benchmark's. No method was given the benchmark's labels."
 
 
 def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> PairQuery:
-    """Draw the filters; returns the first page of what they ask for."""
+    """Draw the filters; returns the query of the first page."""
     has_truth = view.folder.has_truth
     first = st.columns([2, 2, 2, 2, 3] if has_truth else [2, 2, 2, 3])
     first[0].selectbox("Label", list(LABELS), help=WORDS["match"], **_bound("label"))
     first[1].selectbox("Flip", FLIPS, help=f"{WORDS['flipped']} {WORDS['flipped back']}", **_bound("flip"))
     first[2].selectbox("Verdict", list(VERDICTS), help=WORDS["verdict"], **_bound("verdict"))
     if has_truth:
-        first[3].selectbox("Benchmark says", list(ANSWERS), help=_ANSWERS_HELP, **_bound("answer"))
+        first[3].selectbox("Correctness", list(CORRECTNESS), help=_CORRECTNESS_HELP, **_bound("answer"))
     first[-1].text_input(
-        "Search in records", max_chars=_LONGEST_SEARCH, placeholder="part of a value or a pair's id", **_bound("text")
+        "Search in records", max_chars=_LONGEST_SEARCH, placeholder="part of a value or pair id", **_bound("text")
     )
     second = st.columns([3, 2, 2, 2])
     rule = choose(
@@ -56,12 +58,12 @@ def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> Pai
     return _query(view, None if rule == ANY else int(rule), sort)
 
 
-def _bound(key: str) -> dict[str, object]:
+def _bound(key: str) -> dict[str, Any]:
     return {"key": key, "bind": "query-params", "on_change": start_over}
 
 
 def start_over() -> None:
-    """A changed filter is another queue: back to its first page, and to no pair."""
+    """A changed filter makes a different queue: return to its first page, without a pair."""
     for name in ("page", "pair"):
         st.query_params.pop(name, None)
 
@@ -70,7 +72,7 @@ def _query(view: View, rule: int | None, sort: str) -> PairQuery:
     state = st.session_state
     flip, attribute = (state.get(name) or ANY for name in ("flip", "attribute"))
     low, high = state.get("risk") or (0.0, 1.0)
-    answer = ANSWERS.get(state.get("answer") or ANY) if view.folder.has_truth else None
+    wrong = CORRECTNESS.get(state.get("answer") or ANY) if view.folder.has_truth else None
     return PairQuery(
         method=view.method,
         iteration=view.iteration,
@@ -84,20 +86,13 @@ def _query(view: View, rule: int | None, sort: str) -> PairQuery:
         risk_min=low if low > 0 else None,
         risk_max=high if high < 1 else None,
         text=(state.get("text") or "").strip() or None,
-        wrong=answer,
+        wrong=wrong,
         verdict=VERDICTS.get(state.get("verdict") or ANY),
         page_size=PAGE_SIZE,
     )
 
 
-def active_filters(query: PairQuery) -> int:
-    """How many filters narrow the queue."""
-    fields = ("label", "flipped", "rule", "attribute", "risk_min", "risk_max", "text", "wrong", "verdict")
-    narrowed = sum(getattr(query, field) is not None for field in fields)
-    return narrowed + (query.flipped is None and query.flipped_back is not None)
-
-
-def page_asked() -> int:
-    """The page of the address; whatever is no page number is the first."""
+def requested_page() -> int:
+    """The page in the address; 1 where that is not a page number."""
     text = st.query_params.get("page", "1")
     return int(text) if text.isascii() and text.isdigit() and 0 < len(text) < 8 and int(text) > 0 else 1

@@ -12,25 +12,25 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from pages.parts.frame.chart import PADDING
+from pages.parts.frame.charts import PADDING
 from pages.parts.frame.palette import FLIPPED, INK, NEUTRAL, RISKY, of_label
 from riskcore.risk.distribution import pdf, quantile
 
 HEIGHT = 230
 _STEPS = 121
-MARKERS = ("matcher", "match from here", "value at risk")
+MARKERS = ("matcher's probability", "threshold", "quantile")
 SERIES = ("probability", "risk")
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Chart:
-    """What is drawn, and how."""
+class PairChart:
+    """The data of a chart and its specification."""
 
     data: pd.DataFrame
     spec: dict[str, Any]
 
 
-def risk_chart(mu: float, sigma: float, label: int, confidence: float, probability: float) -> Chart:
+def risk_chart(mu: float, sigma: float, label: int, confidence: float, probability: float) -> PairChart:
     """The truncated normal of a pair's equivalence probability, with the value at risk of its label shaded."""
     curve, edge = _curve(mu, sigma, label, confidence)
     risky = curve[curve["risky"]]
@@ -38,11 +38,11 @@ def risk_chart(mu: float, sigma: float, label: int, confidence: float, probabili
     markers = pd.DataFrame({"part": "marker", "x": [probability, 0.5, edge], "words": MARKERS})
     parts = [curve.assign(part="curve"), risky.assign(part="risky"), span, markers]
     columns = ["part", "x", "x2", "density", "words"]
-    return Chart(pd.concat(parts, ignore_index=True).reindex(columns=columns), _RISK_SPEC)
+    return PairChart(pd.concat(parts, ignore_index=True).reindex(columns=columns), _RISK_SPEC)
 
 
 def _curve(mu: float, sigma: float, label: int, confidence: float) -> tuple[pd.DataFrame, float]:
-    """Points of the density, and the quantile that the label's risk is measured from."""
+    """Points of the density, and the quantile from which the label's risk is measured."""
     edge = float(quantile(1 - confidence if label else confidence, mu, sigma))
     grid = np.linspace(0, 1, _STEPS)
     near = np.clip(mu + sigma * np.linspace(-4, 4, 61), 0, 1)
@@ -53,7 +53,7 @@ def _curve(mu: float, sigma: float, label: int, confidence: float) -> tuple[pd.D
     return frame, edge
 
 
-def history_chart(history: pd.DataFrame) -> Chart:
+def history_chart(history: pd.DataFrame) -> PairChart:
     """Probability and risk through the iterations; a flip of the label is a diamond on the probability."""
     rows = history.sort_values("iteration")
     lines = [
@@ -68,7 +68,7 @@ def history_chart(history: pd.DataFrame) -> Chart:
         {"part": "flip", "iteration": turned["iteration"], "value": turned["probability"], "words": words}
     )
     columns = ["part", "iteration", "series", "value", "words"]
-    return Chart(pd.concat([*lines, marks], ignore_index=True).reindex(columns=columns), _HISTORY_SPEC)
+    return PairChart(pd.concat([*lines, marks], ignore_index=True).reindex(columns=columns), _HISTORY_SPEC)
 
 
 def path_words(history: pd.DataFrame) -> str:
@@ -80,8 +80,8 @@ def path_words(history: pd.DataFrame) -> str:
         for before, after, at in zip(labels, labels[1:], rows["iteration"].iloc[1:], strict=False)
         if before != after
     ]
-    start = f"{labels[0]} at iteration {int(rows['iteration'].iloc[0])}" if labels else "no iteration yet"
-    return f"{start[0].upper()}{start[1:]}; {', '.join(turns) if turns else 'the label never changed'}."
+    start = f"{labels[0]} at iteration {int(rows['iteration'].iloc[0])}" if labels else "no iteration so far"
+    return f"{start[0].upper()}{start[1:]}; {', '.join(turns) if turns else 'never flipped'}."
 
 
 def _layer(part: str, mark: dict[str, Any], encoding: dict[str, Any]) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def _names(field: str, domain: tuple[str, ...], colours: list[str] | None = None
     return {"field": field, "type": "nominal", "scale": scale, "legend": legend}
 
 
-_X = _quantity("x", title="how likely the records are the same thing", scale={"domain": [0, 1]})
+_X = _quantity("x", title="probability of a match", scale={"domain": [0, 1]})
 _DENSITY = _quantity("density", axis=None, scale={"domain": [0, 1.15]})
 _RISK_SPEC: dict[str, Any] = {
     "height": HEIGHT,

@@ -1,4 +1,4 @@
-"""The queue as a table, and a pair's place in it: who comes before and after, on which page."""
+"""The queue as a table, and a pair's position in it: its neighbours and the pages they are on."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from pages.parts.runs.run_files import page_of
 from riskcore.audit.export import csv_text
 from riskcore.runs import PairQuery, RunFolder, query_pairs
 
-CELL_CHARS = 160  # of a value in the table; the card shows it whole
+CELL_CHARS = 160  # of a value in the table; the card shows all of it
 DOWNLOAD_PAIRS = 10_000
 
 
 @dataclasses.dataclass(frozen=True)
-class Place:
-    """Where a pair stands in the queue. Pages are given only where they differ from the current one."""
+class QueuePosition:
+    """A pair's position in the queue. Pages are given only where they differ from the current one."""
 
     previous: str | None = None
     next: str | None = None
@@ -30,21 +30,21 @@ class Place:
     next_page: int | None = None
     number: int | None = None
     total: int = 0
-    row: int | None = None  # of the data; None where the pair is not on this page
+    row: int | None = None  # in the data; None where the pair is not on this page
 
     @property
     def words(self) -> str:
         if self.number is None:
-            return f"Not in the current queue of {self.total:,} pairs (or on another page of it)."
+            return f"Not on this page of the queue ({self.total:,} pairs)."
         return f"**{self.number:,}** of {self.total:,} in this queue"
 
 
-def place_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts: dict[str, str]) -> Place:
-    """The pair's neighbours on its page, or across its edges. A pair from elsewhere leads to the queue's first."""
+def position_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts: dict[str, str]) -> QueuePosition:
+    """The pair's neighbours, on its page or the next one. For a pair that is not on the page, next is the first."""
     here = page_of(folder, dataclasses.replace(query, page=page), verdicts)
     ids = list(here.rows["pair_id"])
     if pair not in ids:
-        return Place(next=ids[0] if ids else None, total=here.total)
+        return QueuePosition(next=ids[0] if ids else None, total=here.total)
     at = ids.index(pair)
     before, before_page, after, after_page = None, None, None, None
     if at > 0:
@@ -56,7 +56,7 @@ def place_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts
     elif here.page < here.pages:
         after, after_page = _edge(folder, query, here.page + 1, verdicts, 0), here.page + 1
     number = (here.page - 1) * query.page_size + at + 1
-    return Place(before, after, before_page, after_page, number, here.total, int(here.rows["row"].iloc[at]))
+    return QueuePosition(before, after, before_page, after_page, number, here.total, int(here.rows["row"].iloc[at]))
 
 
 def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, str], at: int) -> str | None:
@@ -65,7 +65,7 @@ def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, st
 
 
 def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
-    """What a person reads of each pair in the queue: signs and words, then the values of both records."""
+    """The rows of the queue as they are shown: scores as signs and words, then the values of both records."""
     table = pd.DataFrame(
         {
             "risk": rows["risk"],
@@ -83,7 +83,7 @@ def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
 
 
 def score_columns(attributes: Sequence[str] = ()) -> dict[str, Any]:
-    """How scores, and the values of these attributes, are shown in every table of pairs."""
+    """The columns of every table of pairs: scores, and the values of these attributes."""
     value = st.column_config.TextColumn(width=210)
     return {
         "risk": st.column_config.ProgressColumn(
@@ -102,6 +102,6 @@ def _flip(flipped: bool, flips: int) -> str:
 
 
 def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:
-    """The head of the queue as csv; cells that a spreadsheet would run are escaped."""
+    """The first pairs of the queue as CSV; cells that a spreadsheet would run as formulas are escaped."""
     rows = query_pairs(folder, dataclasses.replace(query, page=1, page_size=DOWNLOAD_PAIRS), verdicts).rows
     return csv_text(rows).encode("utf-8")

@@ -1,16 +1,20 @@
-"""Two records as HTML, side by side, with the words that only one side has marked. Everything is escaped here."""
+"""Two records as HTML, side by side, with the words that only one of them has marked. Everything is escaped here.
+
+Words are compared as the metrics compare them: without case and accents, so Müller and Muller are the same word.
+"""
 
 from __future__ import annotations
 
 import html
-import re
+import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
 
 from riskcore.data.problems import visible
+from riskcore.data.values import fold, words
 
-LONG_VALUE = 400  # characters of a value shown before "show all"
-LONGEST_VALUE = 200_000  # characters sent to the browser at all
-_WORD = re.compile(r"\w+|[^\w\s]+|\s+")
+LONG_VALUE = 400  # characters of a value that are shown until "Show long values in full" is on
+LONGEST_VALUE = 200_000  # characters that are sent to the browser at most
 
 STYLE = """<style>
 .rc-records{width:100%;border-collapse:collapse;table-layout:fixed;font-size:.95rem;line-height:1.5}
@@ -45,7 +49,7 @@ def has_long_values(*records: Mapping[str, str | None]) -> bool:
 
 def _row(name: str, left: str | None, right: str | None, whole: bool) -> str:
     limit = LONGEST_VALUE if whole else LONG_VALUE
-    ours, theirs = (set(_words((value or "")[:LONGEST_VALUE])) for value in (left, right))
+    ours, theirs = (set(words(fold((value or "")[:LONGEST_VALUE]))) for value in (left, right))
     label = html.escape(visible(name[:80]))
     note = f'<span class="rc-same">{_relation(left, right, ours, theirs)}</span>'
     cells = "".join(
@@ -73,11 +77,14 @@ def _value(value: str | None, other: set[str] | None, limit: int) -> str:
 
 
 def _marked(value: str, other: set[str] | None) -> Iterator[str]:
-    for token in _WORD.findall(value):
-        text = html.escape(visible(token))
-        is_word = token[0].isalnum() or token[0] == "_"
-        yield f"<mark>{text}</mark>" if other is not None and is_word and token.casefold() not in other else text
+    """The value piece by piece, escaped; words that are not among the other value's words are marked."""
+    for is_word, characters in groupby(value, _in_word):
+        piece = "".join(characters)
+        text = html.escape(visible(piece))
+        differs = other is not None and is_word and not other.issuperset(words(fold(piece)))
+        yield f"<mark>{text}</mark>" if differs else text
 
 
-def _words(value: str) -> Iterator[str]:
-    return (token.casefold() for token in _WORD.findall(value) if token[0].isalnum() or token[0] == "_")
+def _in_word(character: str) -> bool:
+    """Letters, digits, and accents that are characters of their own."""
+    return character.isalnum() or unicodedata.combining(character) != 0

@@ -1,6 +1,6 @@
-"""What if a rule were not heard, or heard above all others: the ranking under a person's decisions, at once.
+"""What if a rule were muted or pinned: the ranking with a person's decisions about rules.
 
-Decisions live in the session and change nothing in the run: they are questions, not edits.
+Decisions belong to the session; the run is not changed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ CHANGED = 1e-4  # a smaller change of risk is no change
 
 
 @dataclasses.dataclass(frozen=True)
-class Decisions:
+class RuleDecisions:
     """Rules that a person muted or pinned, by number."""
 
     muted: frozenset[int] = frozenset()
@@ -36,37 +36,37 @@ class Decisions:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Outcome:
-    """The riskiest pairs under the decisions, against as learned."""
+class WhatIfOutcome:
+    """The riskiest pairs with the decisions, compared with the learned weights."""
 
     table: pd.DataFrame  # pair, label, rank and risk before and after
     changed: int  # pairs whose risk changed
     entered: int  # of the first SHOWN, how many were not among them before
-    looked_at: int
+    rescored: int  # pairs that were scored again: all, or the riskiest of a large run
     pairs: int
 
 
-def decisions(run: str) -> Decisions:
-    return st.session_state.get(f"decisions {run}", Decisions())
+def decisions(run: str) -> RuleDecisions:
+    return st.session_state.get(f"decisions {run}", RuleDecisions())
 
 
 def decide(run: str, rule: int, state: str) -> None:
-    """Mute or pin a rule, or give it back what was learned."""
+    """Mute or pin a rule, or restore its learned weight."""
     old = decisions(run)
     muted, pinned = old.muted - {rule}, old.pinned - {rule}
     if state == "muted":
         muted |= {rule}
     elif state == "pinned":
         pinned |= {rule}
-    st.session_state[f"decisions {run}"] = Decisions(muted, pinned)
+    st.session_state[f"decisions {run}"] = RuleDecisions(muted, pinned)
 
 
-def forget(run: str) -> None:
+def reset(run: str) -> None:
     st.session_state.pop(f"decisions {run}", None)
 
 
-def ask(view: View, wanted: Decisions) -> Outcome:
-    """Score again with the decided rules, and compare the heads of both rankings."""
+def rescore(view: View, wanted: RuleDecisions) -> WhatIfOutcome:
+    """Score again with the decisions, and compare the top of both rankings."""
     model = model_of(view.folder, view.method, view.iteration)
     rows, fired = fired_of(view.folder, view.method, view.iteration, len(model.rules))
     names = ("probability", "label", "risk")
@@ -79,14 +79,14 @@ def ask(view: View, wanted: Decisions) -> Outcome:
     ranks = [int((before > before[at]).sum()) + 1 for at in new]
     table = pd.DataFrame(
         {
-            "rank now": np.arange(1, len(new) + 1),
-            "rank as learned": ranks,
-            "risk now": after[new],
-            "risk as learned": before[new],
+            "rank": np.arange(1, len(new) + 1),
+            "learned rank": ranks,
+            "risk": after[new],
+            "learned risk": before[new],
             "label": [of_label(int(label[at])).text for at in new],
             "pair": ids_of(view.folder, rows[new]),
         }
     )
     changed = int((np.abs(after - before) > CHANGED).sum())
     pairs = pairs_in(view.folder, view.method, view.iteration)
-    return Outcome(table, changed, len(set(new.tolist()) - set(old.tolist())), len(rows), pairs)
+    return WhatIfOutcome(table, changed, len(set(new.tolist()) - set(old.tolist())), len(rows), pairs)

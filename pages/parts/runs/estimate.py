@@ -36,7 +36,7 @@ class Sizes:
 
 
 @dataclasses.dataclass(frozen=True)
-class Standing:
+class RunProgress:
     """How far a run is: steps done, the current one, the whole as a share, and seconds left (None: unknown)."""
 
     done: tuple[str, ...]
@@ -103,7 +103,7 @@ def finished_alike(records: Sequence[RunRecord], kind: str) -> list[RunRecord]:
     return [r for r in records if r.state is RunState.DONE and r.config.matcher.kind == kind][:5]
 
 
-def standing(record: RunRecord, events: Sequence[Event], sizes: Sizes | None) -> Standing:
+def run_progress(record: RunRecord, events: Sequence[Event], sizes: Sizes | None) -> RunProgress:
     """How far the run is, from what it told."""
     steps = steps_of(record.config)
     ended = {event.record["phase"] for event in events if event.kind == "phase_end"}
@@ -112,13 +112,13 @@ def standing(record: RunRecord, events: Sequence[Event], sizes: Sizes | None) ->
     done = tuple(step for step in steps if step in ended or step in finished)
     current = next((step for step in reversed(started) if step in steps and step not in done), None)
     if record.state is RunState.DONE:
-        return Standing(steps, None, 1.0, 0.0)
+        return RunProgress(steps, None, 1.0, 0.0)
     costs = step_seconds(record.config, sizes or Sizes(2000, 500, 2000))
     total = sum(costs.values())
     within = within_step(record, events, current)
     share = (sum(costs[step] for step in done) + within * costs.get(current or "", 0.0)) / total
     left = record.seconds * (1 - share) / share if share > 0.04 and record.seconds > 2 else None
-    return Standing(done, current, min(share, 0.99), left)
+    return RunProgress(done, current, min(share, 0.99), left)
 
 
 def within_step(record: RunRecord, events: Sequence[Event], step: str | None) -> float:

@@ -1,4 +1,4 @@
-"""A run's files as the screens read them: kept in memory by path and time of writing, never by content of a frame."""
+"""A run's files as the screens read them, cached by path and time of writing, never by the content of a frame."""
 
 from __future__ import annotations
 
@@ -46,13 +46,13 @@ def _model(path: str, method: str, iteration: int, written: tuple[int, ...]) -> 
     return RunFolder(path).model(method, iteration)
 
 
-def ledger_of(folder: RunFolder, method: str, iteration: int) -> pd.DataFrame:
+def rule_table_of(folder: RunFolder, method: str, iteration: int) -> pd.DataFrame:
     files = (folder.scores_file(method, iteration), folder.model_file(method, iteration), folder.fired_file)
-    return _ledger(str(folder.path), method, iteration, stamp(*files))
+    return _rule_table(str(folder.path), method, iteration, stamp(*files))
 
 
-@st.cache_data(max_entries=12, show_spinner="Counting what each rule fires on …")
-def _ledger(path: str, method: str, iteration: int, written: tuple[int, ...]) -> pd.DataFrame:
+@st.cache_data(max_entries=12, show_spinner="Counting the pairs of each rule …")
+def _rule_table(path: str, method: str, iteration: int, written: tuple[int, ...]) -> pd.DataFrame:
     return rule_table(RunFolder(path), method, iteration)
 
 
@@ -63,21 +63,21 @@ def summary_of(folder: RunFolder, method: str) -> pd.DataFrame:
 
 
 def risk_labels(history: pd.DataFrame) -> str:
-    """The labels that the risk models of these iterations were made from, as the run recorded them."""
+    """The labels that the risk models of these iterations were fitted on, as the run recorded them."""
     recorded = [row for row in history.get("labels_used", ()) if isinstance(row, list)]
     named = dict.fromkeys(name for row in recorded for name in row)
-    return " and ".join(named) if named else "none of the target's"  # runs from before it was recorded
+    return " and ".join(named) if named else "no target labels"  # older runs did not record it
 
 
 def subjects_of(folder: RunFolder) -> list[str]:
-    """What rules speak of: the attributes, and the record as a whole where some rule is about that."""
+    """What rules are about: the attributes, and the whole record where a rule is about that."""
     named = {condition.attribute for rule in rules_of(folder).rules for condition in rule.conditions}
     attributes = folder.attributes()
     return [*attributes, *sorted(named - set(attributes))]
 
 
 def detail_of(folder: RunFolder, pair: str, method: str, iteration: int, row: int | None = None) -> PairDetail:
-    """One pair; its row, where the queue knows it, spares searching for it."""
+    """One pair. Its row, where the queue knows it, saves a search."""
     return _detail(str(folder.path), pair, method, iteration, row, stamp(folder.scores_file(method, iteration)))
 
 
@@ -87,7 +87,7 @@ def _detail(path: str, pair: str, method: str, iteration: int, row: int | None, 
 
 
 def history_of(folder: RunFolder, detail: PairDetail, method: str) -> pd.DataFrame:
-    """The pair's path through the iterations there are."""
+    """The pair's scores in all iterations so far."""
     iterations = folder.iterations(method)
     files = (folder.scores_file(method, iteration) for iteration in iterations)
     return _history(str(folder.path), detail.pair_id, method, detail.row, stamp(*files))
@@ -99,13 +99,13 @@ def _history(path: str, pair: str, method: str, row: int, written: tuple[int, ..
 
 
 def page_of(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> PairPage:
-    """One page of the queue. Only where verdicts are filtered by do they decide what is on it."""
+    """One page of the queue. Verdicts are part of the query only where the queue is filtered by them."""
     written = stamp(folder.scores_file(query.method, folder.iteration(query.method, query.iteration)))
     if query.verdict is not None:
         return _page(str(folder.path), query, tuple(sorted(verdicts.items())), written)
     page = _page(str(folder.path), query, (), written)
-    said = [verdicts.get(pair) for pair in page.rows["pair_id"]]
-    return dataclasses.replace(page, rows=page.rows.assign(verdict=said))
+    given = [verdicts.get(pair) for pair in page.rows["pair_id"]]
+    return dataclasses.replace(page, rows=page.rows.assign(verdict=given))
 
 
 @st.cache_data(max_entries=64, ttl=900, show_spinner=False)

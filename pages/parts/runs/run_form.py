@@ -1,4 +1,4 @@
-"""The form of a new run: data, matcher, methods and settings with sensible defaults, and how long it will take."""
+"""The form of a new run: data, matcher, methods and settings, and an estimate of its time."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from pages.parts.data.set_view import edit_map, fact_line, map_problem
 from pages.parts.frame.palette import method_words
 from pages.parts.frame.text import short
 from pages.parts.runs.estimate import Sizes, estimate_seconds, finished_alike, raw_seconds
-from pages.parts.runs.live import sizes_of
 from pages.parts.runs.run_picker import store
+from pages.parts.runs.run_view import sizes_of
 from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data import DataProfile
 from riskcore.errors import ConfigError
@@ -21,27 +21,27 @@ from riskcore.registry import METHODS
 from riskcore.runs import RunFolder, start
 
 MATCHERS = {
-    "hybrid": "hybrid · recurrent and attention, the design the field compares with",
-    "attention": "attention · faster, nearly as good",
-    "rnn": "rnn · recurrent",
+    "hybrid": "hybrid · recurrent network with attention, the usual reference",
+    "attention": "attention · faster, nearly as accurate",
+    "rnn": "rnn · recurrent network",
     "sif": "sif · averaged word vectors, fastest",
-    "ditto": "ditto · pre-trained Transformer, best on text, very slow without a GPU",
+    "ditto": "ditto · pre-trained Transformer, best on long text, very slow without a GPU",
 }
-OWN_TEST = "(the source's own test part)"
+OWN_TEST = "(the source's own test split)"
 
 
 def run_form() -> tuple[RunConfig, str] | None:
-    """Draw the form; the config and name of what it describes, or None while something is missing."""
+    """Draw the form; returns the config and the name, or None while something is missing."""
     known = known_sets()
     if not known:
-        st.info("No data set is known yet. Bring one on the Data sets screen.", icon=":material/info:")
+        st.info("There are no data sets yet. Add one on the Data sets screen.", icon=":material/info:")
         return None
     source, target = _choose_data(known)
     profiles = [_profile(path) for path in (source, target) if path]
     columns = st.columns([2, 3], gap="large")
     with columns[0]:
         kind = st.selectbox("Matcher", list(MATCHERS), format_func=MATCHERS.__getitem__, key="form matcher")
-        wide = st.toggle("Let the matcher see the metrics too", key="form wide", help=_why(MatcherConfig, "wide"))
+        wide = st.toggle("Give the metrics to the matcher too", key="form wide", help=_why(MatcherConfig, "wide"))
     with columns[1]:
         methods = _choose_methods()
     tune, adapt, rest = _settings()
@@ -70,11 +70,15 @@ def _choose_data(known: dict[str, KnownSet]) -> tuple[str, str | None]:
 
     columns = st.columns(2, gap="large")
     source = columns[0].selectbox(
-        "Source", paths, format_func=words, key="form source", help="Labelled data to learn from."
+        "Source", paths, format_func=words, key="form source", help="Labelled data to train on."
     )
     others = [path for path in paths if path != source]
     target = columns[1].selectbox(
-        "Target", [*others, OWN_TEST], format_func=words, key="form target", help="Data to adapt to. No labels needed."
+        "Target",
+        [*others, OWN_TEST],
+        format_func=words,
+        key="form target",
+        help="Data to adapt to. Labels are optional.",
     )
     columns[0].caption(fact_line(_profile(source)))
     if target != OWN_TEST:
@@ -85,14 +89,14 @@ def _choose_data(known: dict[str, KnownSet]) -> tuple[str, str | None]:
 def _profile(path: str) -> DataProfile:
     profile = figures_of(path).profile
     if profile is None:
-        raise ConfigError(f"{short(path, 200)} has errors. Look at it on the Data sets screen, and choose another.")
+        raise ConfigError(f"{short(path, 200)} has errors. See the Data sets screen, or choose another data set.")
     return profile
 
 
 def _choose_methods() -> list[str]:
     options = [method for method in METHODS.names() if method != "tradition"]
     return st.pills(
-        "Methods to compare with tradition",
+        "Methods, in addition to tradition",
         options,
         selection_mode="multi",
         default=["risk", "risk+", "supervised", "forest"],
@@ -122,7 +126,7 @@ def _settings() -> tuple[TuneConfig, AdaptConfig, dict[str, object]]:
             help=_why(RunConfig, "validation_size"),
         )
         share = columns[1].slider(
-            "Share of the training pairs",
+            "Fraction of the training pairs",
             0.05,
             1.0,
             1.0,
@@ -131,7 +135,7 @@ def _settings() -> tuple[TuneConfig, AdaptConfig, dict[str, object]]:
             help=_why(RunConfig, "train_fraction"),
         )
         split = columns[2].text_input(
-            "Split anew", key="form split", placeholder="2:2:6", help=_why(RunConfig, "split"), max_chars=20
+            "Re-split", key="form split", placeholder="2:2:6", help=_why(RunConfig, "split"), max_chars=20
         )
     rest = {"seed": int(seed), "validation_size": valid, "train_fraction": share, "split": split.strip() or None}
     return TuneConfig(epochs=int(epochs)), AdaptConfig(iterations=int(iterations)), rest
@@ -140,25 +144,25 @@ def _settings() -> tuple[TuneConfig, AdaptConfig, dict[str, object]]:
 def _choose_map(
     known: dict[str, KnownSet], source: str, target: str | None, profiles: list[DataProfile]
 ) -> tuple[str, ...] | None:
-    """SOURCE=TARGET for every pair of counterparts whose names differ; None while the map is wrong."""
+    """SOURCE=TARGET for all mapped attributes whose names differ; None while the map is invalid."""
     if target is None:
         return ()
     ours, theirs = ([attribute.name for attribute in profile.attributes] for profile in profiles)
     said = known[target].maps.get(source, {})
     if set(ours) <= set(theirs) and not said:
         return ()
-    with st.expander("Counterparts of the attributes", expanded=not set(ours) & set(theirs), icon=":material/link:"):
+    with st.expander("Attribute map", expanded=not set(ours) & set(theirs), icon=":material/link:"):
         chosen = edit_map(ours, theirs, said, f"form map {source} {target}")
         if problem := map_problem(chosen):
             st.warning(problem, icon=":material/warning:")
             return None
-        if chosen != said and st.button("Remember", icon=":material/save:"):
+        if chosen != said and st.button("Save the map", icon=":material/save:"):
             register(target, maps={source: chosen})
     return tuple(f"{ours}={theirs}" for ours, theirs in chosen.items() if ours != theirs)
 
 
 def estimate_of(config: RunConfig) -> float:
-    """Seconds the run will take, put right by finished runs with the same matcher."""
+    """Estimated seconds of the run, corrected by finished runs with the same matcher."""
     records = finished_alike(store().list(), config.matcher.kind)
     past = []
     for record in records:
@@ -169,7 +173,7 @@ def estimate_of(config: RunConfig) -> float:
 
 
 def planned_sizes(config: RunConfig) -> Sizes:
-    """How many pairs the run will see, from the profiles of its data."""
+    """The number of pairs of the run, from the profiles of its data."""
     source = {split.name: split.pairs for split in _profile(config.source).splits}
     other = source if config.target is None else {s.name: s.pairs for s in _profile(config.target).splits}
     whole = sum(other.values())
@@ -181,7 +185,7 @@ def planned_sizes(config: RunConfig) -> Sizes:
 
 
 def start_run(config: RunConfig, name: str) -> str:
-    """Write the run down and start its worker."""
+    """Create the run and start its worker."""
     record = store().create(config, name or None)
     start(store(), record.id)
     return record.id

@@ -1,4 +1,4 @@
-"""Runs as a list whose rows open them."""
+"""A list of runs, each with a link to its pairs."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from riskcore.runs import RunFolder, RunRecord
 
 
 def run_table(records: Sequence[RunRecord]) -> None:
-    """One row per run: state, name, age, gain, and where to go from here."""
+    """One row per run: state, name, age, F1 before and after, and a link."""
     for record in records:
         word, icon, colour = STATES[record.state]
         row = st.columns([1.5, 4, 2.2, 2.6, 2.2], vertical_alignment="center")
         row[0].badge(word, icon=icon, color=colour)
         row[1].markdown(literal(record.name, 70))
         row[2].caption(f"{ago(record.created)} · {duration(record.seconds)}")
-        row[3].caption(gain(record))
+        row[3].caption(f1_change(record))
         ready = RunFolder(record.folder).ready
         screen, label = ("pairs", "Top-risk pairs") if ready else ("fine_tuning", "Open")
         with row[4]:
             st.page_link(SCREENS[screen].path, label=label, icon=SCREENS[screen].icon, query_params={"run": record.id})
 
 
-def gain(record: RunRecord) -> str:
+def f1_change(record: RunRecord) -> str:
     """F1 before and after, where the run is done and the target has labels."""
     results = RunFolder(record.folder).results()
     methods = (results or {}).get("methods", {})

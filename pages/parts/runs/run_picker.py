@@ -1,4 +1,4 @@
-"""Which run, method and iteration a screen shows: chosen in the sidebar, kept in the address, checked here."""
+"""Which run, method and iteration a screen shows: chosen in the sidebar, kept in the address, validated here."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ STATES = {
     RunState.DONE: ("done", ":material/check_circle:", "green"),
     RunState.FAILED: ("failed", ":material/error:", "red"),
     RunState.CANCELLED: ("cancelled", ":material/cancel:", "gray"),
-    RunState.LOST: ("lost", ":material/heart_broken:", "orange"),
+    RunState.LOST: ("lost", ":material/link_off:", "orange"),
 }
 _LAST = "last run"
 
 
 @dataclasses.dataclass(frozen=True)
 class View:
-    """What is looked at: one iteration of one method of one run."""
+    """What a screen shows: one iteration of one method of one run."""
 
     run: RunRecord
     folder: RunFolder
@@ -50,14 +50,14 @@ def _store(root: str) -> RunStore:
 
 
 def run_words(record: RunRecord) -> str:
-    """A run in a list: name and time of creation. Words that change by themselves would upset the list."""
+    """A run in a list: name and time of creation. The text must not change over time; the list would reset."""
     return short(f"{record.name} · {record.created:%d %b %H:%M} · {record.id[-4:]}", 90)
 
 
 def pick_run(scored: bool = False) -> RunRecord | None:
-    """The run of the sidebar; None, with a word on what to do, where there is none.
+    """The run chosen in the sidebar; None where there is none, after showing what to do.
 
-    The address always names the run, so that a copied link means the same tomorrow. `scored` prefers runs with pairs.
+    The address always contains the run, so that a copied link keeps its meaning. `scored` prefers runs with pairs.
     """
     records = {record.id: record for record in store().list()}
     if not records:
@@ -65,7 +65,7 @@ def pick_run(scored: bool = False) -> RunRecord | None:
         return None
     asked = st.query_params.get("run")
     if asked is not None and asked not in records:
-        st.warning(f"There is no run {literal(asked, 60)} here. Another one is shown.", icon=":material/warning:")
+        st.warning(f"There is no run {literal(asked, 60)}. Another run is shown instead.", icon=":material/warning:")
     remembered = (run for run in (asked, st.session_state.get(_LAST)) if run in records)
     newest = (r.id for r in records.values() if not scored or RunFolder(r.folder).ready)
     current = next(remembered, None) or next(newest, None) or next(iter(records))
@@ -74,7 +74,7 @@ def pick_run(scored: bool = False) -> RunRecord | None:
     st.session_state[key] = current
 
     def changed() -> None:
-        if st.session_state[key] in records:  # a list whose words have changed sends its old words once more
+        if st.session_state[key] in records:  # a list whose options have changed sends its old choice once more
             choose_run(st.session_state[key])
 
     st.sidebar.selectbox(
@@ -84,7 +84,7 @@ def pick_run(scored: bool = False) -> RunRecord | None:
 
 
 def choose_run(run: str) -> None:
-    """From here on this run is meant; a pair or page of another one is not."""
+    """Make this the current run; drop a pair or page of another run from the address."""
     if st.query_params.get("run", run) != run:
         for name in ("pair", "page", "one"):
             st.query_params.pop(name, None)
@@ -94,9 +94,9 @@ def choose_run(run: str) -> None:
 
 
 def pick_view(with_iteration: bool = True) -> View | None:
-    """Run, method and iteration; None, with a word on what to do, where no pair is scored yet.
+    """Run, method and iteration; None where no pairs are scored yet, after showing what to do.
 
-    The iteration is the one the run kept, while it is at work the latest.
+    By default the iteration is the kept one, or the latest while the run is active.
     """
     record = pick_run(scored=True)
     if record is None:
@@ -126,27 +126,27 @@ def pick_view(with_iteration: bool = True) -> View | None:
 
 
 def _iteration_words(iteration: int, latest: int, kept: int | None) -> str:
-    facts = {"kept": iteration == kept, "latest": iteration == latest, "before adaptation": iteration == 0}
+    facts = {"kept": iteration == kept, "latest": iteration == latest, "before fine-tuning": iteration == 0}
     notes = [note for note, holds in facts.items() if holds]
     return f"{iteration}{' · ' if notes else ''}{', '.join(notes)}"
 
 
 def no_runs() -> None:
-    """There is nothing to show yet: what to do."""
+    """Show what to do where there are no runs."""
     st.info(
-        "There is no run yet. Start the sample on the Overview: it takes under a minute.",
+        "There are no runs yet. Run the sample on the Overview; it takes under a minute.",
         icon=":material/rocket_launch:",
     )
-    st.page_link(SCREENS["overview"].path, label="Go to the Overview", icon=SCREENS["overview"].icon)
+    st.page_link(SCREENS["overview"].path, label="Open the Overview", icon=SCREENS["overview"].icon)
 
 
 def not_ready(record: RunRecord) -> None:
-    """The run has scored no pair: why, and what to do."""
+    """Show why the run has no scored pairs, and what to do."""
     word, icon, _ = STATES[record.state]
     if record.state in (RunState.WAITING, RunState.RUNNING):
-        st.info("This run has not scored its first pairs yet. Watch it, or choose another run.", icon=icon)
+        st.info("This run has not scored any pairs yet. Wait for it, or choose another run.", icon=icon)
     else:
-        st.warning(f"This run is {word} and scored no pair. See why, and resume it, or choose another run.", icon=icon)
+        st.warning(f"This run is {word} and has no scored pairs. Resume it, or choose another run.", icon=icon)
         if record.error:
             st.code(record.error, language=None, wrap_lines=True)
     st.page_link(

@@ -1,4 +1,4 @@
-"""The run behind the Overview's button: the bundled bibliographies with settings small enough for a minute."""
+"""The run of the Overview's button: the bundled bibliographies, with settings that take under a minute."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Whole columns of a run, for numbers that need every pair: scores, truth, who fires where.
+"""Whole columns of a run, for numbers that need every pair: scores, truth, which rules fire on which pairs.
 
-Kept for a few runs only, by path and time of writing. The firing matrix of a very large run is read for its riskiest
-pairs only, and the screens say so.
+Cached for a few runs, by path and time of writing. The firing matrix of a very large run is read only for its
+riskiest pairs, and the screens say so.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from riskcore.runs import RunFolder
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.readers.initial_rankings import MOST_FIRED
 
-MOST_ROWS = 100_000  # pairs looked at where the matrix is larger
+MOST_ROWS = 100_000  # pairs that are read where the matrix is larger
 
 
 def columns_of(folder: RunFolder, method: str, iteration: int, *names: str) -> tuple[np.ndarray, ...]:
@@ -55,7 +55,7 @@ def fired_of(folder: RunFolder, method: str, iteration: int, rules: int) -> tupl
     return _fired(str(folder.path), method, iteration, rules, stamp(folder.fired_file))
 
 
-@st.cache_resource(max_entries=2, ttl=1800, show_spinner="Reading which rules fire where …")
+@st.cache_resource(max_entries=2, ttl=1800, show_spinner="Reading the rules of each pair …")
 def _fired(
     path: str, method: str, iteration: int, rules: int, written: tuple[int, ...]
 ) -> tuple[np.ndarray, sparse.csr_array]:

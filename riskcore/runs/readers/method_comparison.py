@@ -7,7 +7,7 @@ file was kept are worked out when they are looked at.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pyarrow.parquet as pq
@@ -20,6 +20,7 @@ from riskcore.evaluation import (
     Responsibility,
     budget_curves,
     compare_labels,
+    measure_calibration,
     precision_recall_points,
     responsibilities,
     score_method,
@@ -27,6 +28,7 @@ from riskcore.evaluation import (
 from riskcore.risk import Ranking
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.comparison_records import Comparison, Reliability, ReliabilityBinRecord
 from riskcore.runs.readers.initial_rankings import InitialRankings, initial_rankings
 from riskcore.storage.files import read_json
 from riskcore.storage.jsonable import jsonable
@@ -38,13 +40,16 @@ _SCORES = ("f1", "precision", "recall", "tp", "fp", "fn", "tn", "f1_interval", "
 _DIGITS = 5  # of a curve's points: more cannot be seen
 
 
-def comparison(folder: RunFolder) -> dict[str, Any]:
-    """What the worker left, or for an older run the same worked out now."""
-    if folder.comparison_file.exists():
-        found: dict[str, Any] = read_json(folder.comparison_file)
-        return found
-    methods = (folder.results() or {}).get("methods", {})
-    return compare_methods(folder, methods, initial_rankings(folder, None))
+def comparison(folder: RunFolder) -> Comparison:
+    """What the worker wrote. What an older run lacks is computed now."""
+    if not folder.comparison_file.exists():
+        methods = (folder.results() or {}).get("methods", {})
+        return compare_methods(folder, methods, initial_rankings(folder, None))
+    found: dict[str, Any] = read_json(folder.comparison_file)
+    if "reliability" not in found:
+        truth = _truth(folder)
+        found["reliability"] = {method: _reliability(truth, one) for method, one in _answers(folder).items()}
+    return cast(Comparison, found)
 
 
 def compare_methods(
@@ -52,18 +57,19 @@ def compare_methods(
     methods: Mapping[str, Mapping[str, Any]],
     initial: InitialRankings | None,
     fired: sparse.sparray | None = None,
-) -> dict[str, Any]:
-    """Scores, curves and changes of every method, and what each ranking finds. JSON-ready.
+) -> Comparison:
+    """Scores, curves, calibration and changes of every method, and what each ranking finds. JSON-ready.
 
     `methods` are the methods' rows in the results; `fired` spares reading which rules fire where.
     """
     answers, truth = _answers(folder), _truth(folder)
     first = answers.get(BASE)
-    document: dict[str, Any] = {"methods": {}, "curves": {}, "changes": {}}
+    document: dict[str, Any] = {"methods": {}, "curves": {}, "reliability": {}, "changes": {}}
     for method, probability in answers.items():
         row = methods.get(method, {})
         document["methods"][method] = _scores(truth, probability, first, row)
         document["curves"][method] = _curve(truth, probability)
+        document["reliability"][method] = _reliability(truth, probability)
         if first is not None and method != BASE:
             change = compare_labels(truth, _labels(first), _labels(probability))
             moved = np.abs(probability - first)
@@ -71,7 +77,7 @@ def compare_methods(
                 **_change(change, moved),
                 "responsible": _responsible(folder, method, row, change, _labels(first), truth, fired),
             }
-    return jsonable({**document, "budgets": _budgets(initial, truth)})
+    return cast(Comparison, jsonable({**document, "budgets": _budgets(initial, truth)}))
 
 
 def _scores(
@@ -86,6 +92,18 @@ def _scores(
 def _curve(truth: np.ndarray | None, probability: np.ndarray) -> dict[str, Any]:
     points = precision_recall_points(truth, probability)
     return {"recall": points.recall.round(_DIGITS), "precision": points.precision.round(_DIGITS)}
+
+
+def _reliability(truth: np.ndarray | None, probability: np.ndarray) -> Reliability:
+    """Predicted probability against the observed share of matches, in bins of about equal size."""
+    found = measure_calibration(truth, probability)
+    bins: list[ReliabilityBinRecord] = []
+    for one in found.bins:
+        low, high = one.interval()
+        bins.append(
+            {"pairs": one.pairs, "predicted": one.predicted, "observed": one.observed, "low": low, "high": high}
+        )
+    return {"ece": found.ece, "pairs": found.pairs, "bins": bins}
 
 
 def _change(change: LabelChange, moved: np.ndarray) -> dict[str, Any]:

@@ -1,6 +1,6 @@
-"""A run as it works: state, steps, progress with time left, charts that grow by iteration; cancel and resume.
+"""One run on screen: state, steps, progress with time left, charts by iteration; cancel and resume.
 
-Drawn in a fragment that repeats itself while the run works, and stops when it is over. Nothing selectable is inside.
+Drawn in a fragment that repeats while the run is active and stops when it is over. Nothing selectable is inside.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ import html
 import pandas as pd
 import streamlit as st
 
-from pages.parts.frame.callbacks import guarded
-from pages.parts.frame.chart import draw_chart
+from pages.parts.frame.charts import draw_chart
+from pages.parts.frame.errors import boundary, guarded
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.page import boundary
 from pages.parts.frame.palette import INK, MATCH, NEUTRAL
 from pages.parts.frame.text import duration, number, percent, plural
-from pages.parts.runs.charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
-from pages.parts.runs.estimate import Sizes, Standing, standing, step_words, steps_of
+from pages.parts.runs.estimate import RunProgress, Sizes, run_progress, step_words, steps_of
+from pages.parts.runs.run_charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
 from pages.parts.runs.run_files import risk_labels, summary_of
 from pages.parts.runs.run_picker import STATES, store
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
@@ -37,7 +36,7 @@ def show_run(run: str, key: str = "live") -> None:
         with boundary("run"):
             record = store().get(run)
             if ticking and (record.state.over or RunFolder(record.folder).ready != ready):
-                st.rerun()  # the whole page: without the timer, or with the ways to the pairs
+                st.rerun()  # the whole page: to stop the timer, or to add the links to the pairs
             draw(record)
 
     _buttons(shown, key)
@@ -45,12 +44,12 @@ def show_run(run: str, key: str = "live") -> None:
 
 
 def draw(record: RunRecord) -> None:
-    """Everything about a run that changes by itself."""
+    """The part of the view that changes while the run is active."""
     events = all_events(record.id)
     folder = RunFolder(record.folder)
-    stand = standing(record, events, sizes_of(folder))
-    _state(record, stand)
-    _steps(record, stand)
+    progress = run_progress(record, events, sizes_of(folder))
+    _state(record, progress)
+    _steps(record, progress)
     epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
     methods = [method for method in folder.methods() if len(summary_of(folder, method))]
     if methods:
@@ -61,20 +60,20 @@ def draw(record: RunRecord) -> None:
                     st.info(sentence, icon=":material/info:")
                 draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method))
     elif any(epoch.get("validation_f1") is not None for epoch in epochs):
-        st.markdown("**Training on the source** · F1 on validation after each epoch")
+        st.markdown("**Training on the source**: F1 on validation after each epoch")
         draw_chart(epochs_chart(epochs), "F1 on validation by epoch")
 
 
 def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> None:
-    """Four charts that grow by iteration, each saying which labels it used; `kept` is known once the run is done."""
-    seen = "target, for scoring only" if has_truth else "none"
+    """Charts by iteration, each with the labels it used; `kept` is known once the run is done."""
+    scored = "target, for scoring only" if has_truth else "none"
     charts = [
         ("F1", f1_chart(history), _f1_labels(history, has_truth), WORDS["f1"], _f1_words(history, kept)),
         ("Mean risk", mean_risk_chart(history), risk_labels(history), WORDS["risk"], _risk_words(history)),
-        ("Labels flipped", flips_chart(history), seen, WORDS["flipped"], _flip_words(history)),
+        ("Labels flipped", flips_chart(history), scored, WORDS["flipped"], _flip_words(history)),
     ]
     if has_truth:
-        auroc = "How well errors are found"
+        auroc = "Ranking of wrong labels"
         words = _auroc_words(history)
         charts.append((auroc, auroc_chart(history), "target, for scoring only", WORDS["auroc"], words))
     cells = [column for _ in range(0, len(charts), 2) for column in st.columns(2, gap="medium")]
@@ -96,54 +95,57 @@ def _f1_words(history: pd.DataFrame, kept: int | None) -> str:
     first, last, words = history.iloc[0], history.iloc[-1], []
     for name, column in (("Validation", "validation_f1"), ("Target", "f1")):
         if pd.notna(last[column]):
-            words.append(f"{name}: {percent(first[column])} before, {percent(last[column])} now.")
-    words = words or ["There are no labels to measure F1 by."]
-    return " ".join(words if kept is None else [*words, f"Kept: iteration {kept}."])
+            words.append(f"{name}: {percent(first[column])} before fine-tuning, {percent(last[column])} now.")
+    words = words or ["There are no labels to compute F1 from."]
+    return " ".join(words if kept is None else [*words, f"Kept iteration: {kept}."])
 
 
 def _risk_words(history: pd.DataFrame) -> str:
-    return f"From {history['mean_risk'].iloc[0]:.3f} to {history['mean_risk'].iloc[-1]:.3f}."
+    return f"{history['mean_risk'].iloc[0]:.3f} before fine-tuning, {history['mean_risk'].iloc[-1]:.3f} now."
 
 
 def _auroc_words(history: pd.DataFrame) -> str:
     last = history.iloc[-1]
-    return f"AUROC now: {number(last['auroc_risk'], 3)} by risk, {number(last['auroc_confidence'], 3)} by confidence."
+    return f"AUROC now: {number(last['auroc_risk'], 3)} for risk, {number(last['auroc_confidence'], 3)} for confidence."
 
 
 def _flip_words(history: pd.DataFrame) -> str:
     last = history.iloc[-1]
     if pd.notna(last["fixed"]):
-        return f"Against iteration 0: {int(last['fixed']):,} right, {int(last['broken']):,} wrong."
-    return f"{int(history['flips'].sum()):,} flips in all; right or wrong cannot be told without labels."
+        return f"Since iteration 0: {int(last['fixed']):,} fixed, {int(last['broken']):,} broken."
+    return f"{int(history['flips'].sum()):,} flips in total. Without labels, it is not known which are correct."
 
 
-def _state(record: RunRecord, stand: Standing) -> None:
+def _state(record: RunRecord, progress: RunProgress) -> None:
     word, icon, colour = STATES[record.state]
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     row.badge("stopping …" if record.cancelling else word, icon=icon, color=colour)
-    row.markdown(f"worked for **{duration(record.seconds)}**", width="content")
+    row.markdown(f"running time **{duration(record.seconds)}**", width="content")
     if record.state is RunState.RUNNING:
-        left = "estimating the time left …" if stand.left is None else f"about **{duration(stand.left)}** left"
+        left = "estimating the time left …" if progress.left is None else f"about **{duration(progress.left)}** left"
         row.markdown(left, width="content")
-        st.progress(stand.share, text=step_words(stand.current) if stand.current else "Starting")
+        st.progress(progress.share, text=step_words(progress.current) if progress.current else "Starting")
     elif record.state is RunState.WAITING:
-        st.progress(0.0, text="Waiting for its worker to load")
+        st.progress(0.0, text="Waiting for the worker to start")
     elif record.state is RunState.LOST:
-        st.warning("The worker is gone. What it reached is kept: press Resume.", icon=":material/heart_broken:")
+        st.warning(
+            "The worker has stopped. Its progress is saved: press Resume to continue.",
+            icon=":material/link_off:",
+        )
     elif record.state is RunState.CANCELLED:
-        st.info("Cancelled. What it reached is kept: press Resume to go on.", icon=":material/cancel:")
+        st.info("This run was cancelled. Its progress is saved: press Resume to continue.", icon=":material/cancel:")
     elif record.state is RunState.FAILED:
-        st.error("The run failed. The message says what to do; then press Resume.", icon=":material/error:")
+        st.error("The run failed. Do what the message says, then press Resume.", icon=":material/error:")
         st.code(
-            record.error or "No message was left; see worker.log in the run's folder.", language=None, wrap_lines=True
+            record.error or "There is no message. See worker.log in the run's folder.", language=None, wrap_lines=True
         )
 
 
-def _steps(record: RunRecord, stand: Standing) -> None:
-    """The steps as a line of signs and words."""
+def _steps(record: RunRecord, progress: RunProgress) -> None:
+    """All steps in a row, each with a sign for done, active or still to do."""
     parts = []
     for step in steps_of(record.config):
-        done, current = step in stand.done, step == stand.current and not record.state.over
+        done, current = step in progress.done, step == progress.current and not record.state.over
         sign, tone = ("✓", MATCH.colour) if done else ("▶", INK) if current else ("○", NEUTRAL)
         weight = "600" if current else "400"
         words = html.escape(step_words(step))
@@ -185,7 +187,7 @@ def link(screen: str, label: str, record: RunRecord) -> None:
 
 
 def all_events(run: str) -> list[Event]:
-    """Every event of the run, up to a cap that no run of ours reaches."""
+    """All events of the run, up to a limit that no ordinary run reaches."""
     found: list[Event] = []
     while batch := store().events(run, found[-1].sequence if found else 0):
         found += batch
@@ -195,7 +197,7 @@ def all_events(run: str) -> list[Event]:
 
 
 def sizes_of(folder: RunFolder) -> Sizes | None:
-    """How many pairs the run is about, once it has read them."""
+    """The number of pairs of the run, once it has read them."""
     if not folder.run_file.exists():
         return None
     counts = folder.run().get("counts", {})

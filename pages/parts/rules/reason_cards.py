@@ -1,6 +1,6 @@
-"""Fired rules as HTML: each condition drawn on its attribute as value against threshold, with the rule's share.
+"""Reasons as HTML cards: each condition of a rule drawn as value against threshold, with the rule's share.
 
-Attribute names come from strangers' files; everything is escaped here.
+Attribute names come from uploaded files; everything is escaped here.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ STYLE = """<style>
 .rc-text{font-weight:600;overflow-wrap:anywhere;unicode-bidi:isolate}
 .rc-says{color:color-mix(in srgb,var(--tone) 80%,currentColor);white-space:nowrap;font-weight:600}
 .rc-facts{font-size:.82rem;opacity:.75;margin-top:.15rem}
-.rc-cond{display:grid;grid-template-columns:minmax(6rem,11rem) 1fr 7.5rem;gap:.8rem;align-items:center;
+.rc-cond{display:grid;grid-template-columns:minmax(6rem,11rem) 1fr 9.5rem;gap:.8rem;align-items:center;
  font-size:.85rem;margin-top:.4rem}
 .rc-track{position:relative;height:10px;border-radius:5px;background:color-mix(in srgb,currentColor 10%,transparent)}
 .rc-fires{position:absolute;top:0;bottom:0;border-radius:5px;background:color-mix(in srgb,var(--tone) 30%,transparent)}
@@ -36,60 +36,60 @@ STYLE = """<style>
 
 
 @dataclasses.dataclass(frozen=True)
-class Voice:
-    """One voice on a pair: a fired rule, or the matcher (`rule` is None)."""
+class Reason:
+    """One contribution to a pair's risk: a fired rule, or the matcher (`rule` is None)."""
 
     rule: Rule | None
     outcome: str  # "match" or "non-match"
-    share: float  # of all weights on this pair
+    share: float  # of the total weight on this pair
     weight: float
     mean: float
-    drop: float  # how far the risk falls without it
+    drop: float  # by how much the risk falls without it
     support: int | None = None
     purity: float | None = None
 
 
-def voices_html(
-    voices: Sequence[Voice], metrics: Mapping[str, float | None], probability: float, with_share: bool = True
+def reasons_html(
+    reasons: Sequence[Reason], metrics: Mapping[str, float | None], probability: float, with_share: bool = True
 ) -> str:
-    """All voices, one card each; without a pair there is no share."""
-    return STYLE + "".join(_card(voice, metrics, probability, with_share) for voice in voices)
+    """One card per reason. `with_share` is False for a rule that is shown without a pair."""
+    return STYLE + "".join(_card(reason, metrics, probability, with_share) for reason in reasons)
 
 
-def _card(voice: Voice, metrics: Mapping[str, float | None], probability: float, with_share: bool) -> str:
-    mark = MATCH if voice.outcome == "match" else NON_MATCH
-    if voice.rule is None:
+def _card(reason: Reason, metrics: Mapping[str, float | None], probability: float, with_share: bool) -> str:
+    mark = MATCH if reason.outcome == "match" else NON_MATCH
+    if reason.rule is None:
         title, body = (
-            "The matcher's own probability",
+            "The matcher's probability",
             _track(0, 1, 0.5, ">" if probability >= 0.5 else "<=", probability),
         )
-        body = _condition_row("probability", body, f"{probability:.3f} · cut 0.5")
+        body = _condition_row("probability", body, f"{probability:.3f} · threshold 0.5")
     else:
-        title = " and ".join(condition.text for condition in voice.rule.conditions)
-        body = "".join(_condition(condition, metrics) for condition in voice.rule.conditions)
-    off = " off" if voice.weight == 0 and with_share else ""
-    percent = 100 * voice.share
+        title = " and ".join(condition.text for condition in reason.rule.conditions)
+        body = "".join(_condition(condition, metrics) for condition in reason.rule.conditions)
+    off = " off" if reason.weight == 0 and with_share else ""
+    percent = 100 * reason.share
     share = f" · {percent:.1f} %" if with_share else ""
     bar = f'<div class="rc-share" style="width:{min(max(percent, 0.5), 100):.1f}%"></div>' if with_share else ""
     return (
         f'<div class="rc-rule{off}" style="--tone:{mark.colour}"><div class="rc-head">'
         f'<span class="rc-text">{html.escape(title)}</span>'
-        f'<span class="rc-says">{mark.sign} says {mark.word}{share}</span></div>'
-        f'<div class="rc-facts">{html.escape(_facts(voice))}</div>{body}'
+        f'<span class="rc-says">{mark.sign} {mark.word}{share}</span></div>'
+        f'<div class="rc-facts">{html.escape(_facts(reason))}</div>{body}'
         f"{bar}</div>"
     )
 
 
-def _facts(voice: Voice) -> str:
-    facts = [f"weight {voice.weight:.2f}"]
-    if voice.support is not None:
-        facts.append(f"fired on {voice.support:,} source pairs")
-    if voice.purity is not None:
-        facts.append(f"right on {voice.purity:.1%} of them")
-    if voice.weight == 0:
-        facts.append("not heard")
-    elif abs(voice.drop) >= 0.0005:
-        facts.append(f"without it the risk would {'fall' if voice.drop > 0 else 'rise'} by {abs(voice.drop):.3f}")
+def _facts(reason: Reason) -> str:
+    facts = [f"weight {reason.weight:.2f}"]
+    if reason.support is not None:
+        facts.append(f"fires on {reason.support:,} source pairs")
+    if reason.purity is not None:
+        facts.append(f"correct on {reason.purity:.1%} of them")
+    if reason.weight == 0:
+        facts.append("ignored")
+    elif abs(reason.drop) >= 0.0005:
+        facts.append(f"without it, the risk would be {abs(reason.drop):.3f} {'lower' if reason.drop > 0 else 'higher'}")
     return " · ".join(facts)
 
 
@@ -102,7 +102,9 @@ def _condition(condition: Condition, metrics: Mapping[str, float | None]) -> str
     top = 1.0 if kind.bounded else max(2 * abs(condition.cut), 1.25 * (value or 0), 1.0)
     words = "" if value is None else f"{value:.4g} · "
     track = _track(kind.low, top, condition.cut, condition.side, value)
-    return _condition_row(condition.metric.label, track, f"{words}cut {condition.cut:.4g}", HINTS.get(kind.key, ""))
+    return _condition_row(
+        condition.metric.label, track, f"{words}threshold {condition.cut:.4g}", HINTS.get(kind.key, "")
+    )
 
 
 def _condition_row(name: str, track: str, words: str, hint: str = "") -> str:
