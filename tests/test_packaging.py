@@ -62,7 +62,7 @@ def installed(wheel, tmp_path_factory):
 
 
 def output(process: subprocess.Popen[str]) -> str:
-    said, errors = process.communicate(timeout=100)
+    said, errors = process.communicate(timeout=250)
     assert process.returncode == 0, errors
     return said
 
