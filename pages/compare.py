@@ -29,7 +29,7 @@ from pages.parts.frame.tables import ColumnConfig, follow_link
 from pages.parts.frame.text import percent, plural, short
 from pages.parts.runs.run_picker import not_ready, pick_run, run_words, store
 from riskcore.runs import RunFolder, RunRecord, RunState
-from riskcore.runs.readers.comparison_records import Comparison
+from riskcore.runs.documents import Comparison
 from riskcore.runs.readers.method_comparison import BASE
 
 LABELS_USED = "Labels used: target, for scoring only."

@@ -7,9 +7,7 @@ from collections.abc import Iterable
 ROW, PAIR_ID = "row", "pair_id"
 LEFT, RIGHT = "left_", "right_"  # before an attribute's name
 
-SCORE_COLUMNS = (
-    ROW,  # place among the target pairs, from 0
-    PAIR_ID,
+MODEL_COLUMNS = (
     "probability",  # the matcher's
     "label",  # 1 match, 0 non-match
     "mu",
@@ -17,10 +15,14 @@ SCORE_COLUMNS = (
     "var_match",
     "var_non_match",
     "risk",
-    "flipped",  # bool: another label than in iteration 0, on screens and in exports alike; see `score_files`
+)
+FLIP_COLUMNS = (
+    "flipped",  # bool: another label than in iteration 0, on screens and in exports alike
     "from_label",  # the label in the iteration before
     "flips",  # how often the label was another than in the iteration before, so far
 )
+SCORE_COLUMNS = (ROW, PAIR_ID, *MODEL_COLUMNS, *FLIP_COLUMNS)  # a row is a place among the target pairs, from 0
+HISTORY_COLUMNS = ("iteration", *MODEL_COLUMNS, *FLIP_COLUMNS)
 FIRED_COLUMNS = (ROW, "rule")  # a rule is its place in rules.json
 TRUTH_COLUMNS = (ROW, "label")  # -1 where unknown
 TRUTH, WRONG, VERDICT = "truth", "wrong", "verdict"  # beside the scores, where they are known
@@ -61,7 +63,6 @@ RULE_COLUMNS = (
     "rsd",
     "mean",
 )
-HISTORY_COLUMNS = ("iteration", *SCORE_COLUMNS[2:])
 
 SORT_COLUMNS = ("risk", "probability", "mu", "sigma", "var_match", "var_non_match", "flips", ROW, PAIR_ID)
 

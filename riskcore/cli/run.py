@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -18,6 +18,7 @@ from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
+    from riskcore.runs.documents import MethodRow, RunResults
     from riskcore.runs.store.run_record import RunRecord
     from riskcore.runs.store.run_store import RunStore
 
@@ -153,11 +154,11 @@ def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, da
         print_results(results)
 
 
-def print_results(results: dict[str, Any]) -> None:
+def print_results(results: RunResults) -> None:
     """The methods side by side, and what the run took."""
     grid = Grid("method", "F1", "precision", "recall", "labels used", box=None)
     for method, row in results["methods"].items():
-        scores = (number(percent(row[name]), ".2f") for name in ("f1", "precision", "recall"))
+        scores = (number(percent(score), ".2f") for score in (row["f1"], row["precision"], row["recall"]))
         grid.add_row(method, *scores, ", ".join(row["labels_used"]) or "none")
     console().print(grid)
     print_lacked(results["methods"])
@@ -169,7 +170,7 @@ def print_results(results: dict[str, Any]) -> None:
     say(Text(f"run {results['run']}: {took}", style="bold"))
 
 
-def print_lacked(methods: dict[str, dict[str, Any]]) -> None:
+def print_lacked(methods: Mapping[str, MethodRow]) -> None:
     """What each method could not do for want of labels."""
     for method, row in methods.items():
         for sentence in row.get("lacked") or ():

@@ -18,7 +18,6 @@ from scipy import sparse
 from riskcore.config import RiskConfig
 from riskcore.risk import scoring
 from riskcore.risk.scoring import RiskModelError, RiskScores
-from riskcore.rules.rule import todays_text
 
 A_BOUNDS = (1e-3, 100.0)  # above zero, so that every pair has some weight even where no rule fires
 C_BOUNDS = (1e-2, 100.0)
@@ -249,7 +248,7 @@ def _from_dict(saved: dict[str, Any]) -> dict[str, Any]:
         raise ValueError(f"format {saved['format']} is not {FORMAT}, the one this version reads")
     rules, matcher = saved["rules"], saved["matcher"]
     return {
-        "rules": tuple(todays_text(rule["rule"]) for rule in rules),
+        "rules": tuple(rule["rule"] for rule in rules),
         **{name: np.array([rule[name] for rule in rules]) for name in ("mean", "support", "rsd", "weight")},
         "decided": np.array([np.nan if rule["decided"] is None else rule["decided"] for rule in rules]),
         "pinned": np.array([rule["state"] == "pinned" for rule in rules], dtype=bool),

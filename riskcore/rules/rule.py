@@ -22,7 +22,6 @@ Side = Literal["<=", ">"]
 Outcome = Literal["match", "non-match"]
 MATCH: Outcome = "match"
 NON_MATCH: Outcome = "non-match"
-_OUTCOMES_0_1: dict[str, Outcome] = {"unmatch": NON_MATCH}  # what version 0.1 called it
 
 _PLAIN_NAME = re.compile(r"[^\W\d][\w-]*")
 _QUOTED_NAME = r'"(?:[^"\\]|\\.)*"'
@@ -99,7 +98,7 @@ class Rule:
     def from_json(cls, value: dict[str, Any]) -> Rule:
         try:
             conditions = tuple(Condition(**condition) for condition in value["conditions"])
-            rule = cls(conditions, _OUTCOMES_0_1.get(value["outcome"], value["outcome"]))
+            rule = cls(conditions, value["outcome"])
         except (KeyError, TypeError) as error:
             raise RuleFormatError(f"This is no rule: {value!r} ({error}).") from error
         return _checked(rule)
@@ -112,13 +111,6 @@ class Rule:
         if conditions is None:
             raise RuleFormatError(f"This text is no rule: {text!r}. A rule reads 'year differs -> non-match'.")
         return _checked(cls(conditions, outcome))  # type: ignore[arg-type]
-
-
-def todays_text(text: str) -> str:
-    """A rule's text as it reads today: version 0.1 worded some conditions and one outcome otherwise."""
-    body, arrow, outcome = text.rpartition(" -> ")
-    body = body.replace(" leads its closest rival by ", " leads the next candidate by ")
-    return f"{body}{arrow}{_OUTCOMES_0_1.get(outcome, outcome)}"
 
 
 def _digits(cut: float) -> str:

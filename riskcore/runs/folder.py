@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from riskcore.errors import StorageError
 from riskcore.registry import METHODS
+from riskcore.runs import formats
+from riskcore.runs.documents import RunDescription, RunResults
 from riskcore.runs.store.run_record import RunNotFoundError
 from riskcore.storage.files import read_json
 
@@ -101,12 +103,11 @@ class RunFolder:
         """Whether pairs can be browsed: at least one iteration of one method is there."""
         return self.pairs_file.exists() and bool(self.methods())
 
-    def run(self) -> dict[str, Any]:
-        """Config, fingerprint, versions, seed, labels used, attributes, counts and notices."""
-        found: dict[str, Any] = read_json(self._there(self.run_file))
-        return found
+    def run(self) -> RunDescription:
+        """What the run was made from."""
+        return formats.description(read_json(self._there(self.run_file)), self.path.name)
 
-    def results(self) -> dict[str, Any] | None:
+    def results(self) -> RunResults | None:
         """The document that `run --json` prints; None while the run is not done."""
         return read_json(self.results_file) if self.results_file.exists() else None
 
@@ -114,21 +115,36 @@ class RunFolder:
         """The source's rules; a rule's number anywhere in this run is its place here."""
         from riskcore.rules.rule_set import RuleSet
 
-        return RuleSet.from_json(self._there(self.rules_file).read_text(encoding="utf-8"))
+        return RuleSet.from_json(formats.rules(self._text(self.rules_file), self._format()))
 
     def rules_on_validation(self) -> RuleSet | None:
-        """The same rules with their record on the validation pairs; None in runs from before it was kept."""
+        """The same rules with their record on the validation pairs; None where it was not recorded."""
         from riskcore.rules.rule_set import RuleSet
 
-        file = self.validation_rules_file
-        return RuleSet.from_json(file.read_text(encoding="utf-8")) if file.exists() else None
+        if not self.validation_rules_file.exists():
+            return None
+        return RuleSet.from_json(formats.rules(self._text(self.validation_rules_file), self._format()))
 
     def model(self, method: str = "risk", iteration: int | None = None) -> RiskModel:
         """The risk model of an iteration, the kept one if none is named."""
         from riskcore.risk import RiskModel
 
-        file = self.model_file(method, self.iteration(method, iteration))
-        return RiskModel.from_json(self._there(file).read_text(encoding="utf-8"))
+        text = self._text(self.model_file(method, self.iteration(method, iteration)))
+        keys = [rule.key for rule in self.rules().rules]
+        return RiskModel.from_json(formats.model(text, self._format(), keys))
+
+    def summary_rows(self) -> list[dict[str, Any]]:
+        """A row per method and iteration, in the order in which they were recorded."""
+        if not self.summary_file.exists():
+            return []
+        counts = self.run()["counts"] if self.run_file.exists() else {}
+        return formats.summary(read_json(self.summary_file), self._format(), counts)
+
+    def comparison(self) -> dict[str, Any] | None:
+        """The methods side by side, as far as the worker compared them; `readers.method_comparison` completes it."""
+        if not self.comparison_file.exists():
+            return None
+        return formats.comparison(read_json(self.comparison_file), self._format())
 
     def iterations(self, method: str = "risk") -> list[int]:
         """Iterations whose scores are there, in order."""
@@ -155,9 +171,10 @@ class RunFolder:
         best = (self.method_results(method) if results is None else results).get("best_iteration")
         return int(best) if best in self.iterations(method) else None
 
-    def method_results(self, method: str) -> dict[str, Any]:
+    def method_results(self, method: str) -> Mapping[str, Any]:
         """The method's row of the results (`f1`, `labels_used`, `lacked`, ...); empty while there are none."""
-        return ((self.results() or {}).get("methods") or {}).get(method) or {}
+        results = self.results()
+        return {} if results is None else results["methods"].get(method, {})
 
     def methods(self) -> list[str]:
         """Methods with iterations to browse."""
@@ -177,6 +194,15 @@ class RunFolder:
         known = [spec.name for spec in METHODS if spec.iterates]
         stored = sorted(path.name for path in (self.path / "scores").glob("*/"))
         return [*known, *(name for name in stored if name not in known)]
+
+    def _format(self) -> int:
+        """The format that run.json states; today's while it is not there."""
+        if not self.run_file.exists():
+            return formats.FORMAT
+        return formats.checked_format(read_json(self.run_file), self.path.name)
+
+    def _text(self, file: Path) -> str:
+        return self._there(file).read_text(encoding="utf-8")
 
     def _there(self, file: Path) -> Path:
         if not self.path.is_dir():

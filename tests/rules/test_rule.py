@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,12 +11,8 @@ from hypothesis import strategies as st
 
 from riskcore.metrics.kinds import KINDS, Metric
 from riskcore.metrics.values import MetricMatrix
-from riskcore.risk import RiskModel
 from riskcore.rules.firing import fire, fired_on
 from riskcore.rules.rule import MATCH, NON_MATCH, Condition, Rule, RuleFormatError
-from riskcore.rules.rule_set import RuleSet
-
-STORE_0_1 = Path(__file__).parent.parent / "fixtures" / "store_0_1" / "runs"
 
 CUTS = st.one_of(st.just(0.5), st.floats(-1e6, 1e6, allow_nan=False), st.integers(0, 50).map(float))
 NAMES = st.one_of(
@@ -136,11 +131,3 @@ def test_other_texts_are_refused(text: str) -> None:
 def test_other_json_is_refused(value: dict) -> None:
     with pytest.raises(RuleFormatError):
         Rule.from_json(value)
-
-
-@pytest.mark.parametrize("model", sorted(STORE_0_1.glob("*/models/**/*.json")), ids=lambda file: file.stem)
-def test_rules_of_version_0_1_read_as_they_do_today(model: Path) -> None:
-    rules = RuleSet.from_json((STORE_0_1 / "20261118-001653-6e22" / "rules.json").read_text(encoding="utf-8"))
-    assert RiskModel.from_json(model.read_text(encoding="utf-8")).rules == tuple(rule.text for rule in rules.rules)
-    assert {rule.outcome for rule in rules.rules} == {"match", "non-match"}
-    assert any("leads the next candidate" in rule.text for rule in rules.rules)

@@ -9,7 +9,7 @@ from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.tables import link_table
 from pages.parts.frame.text import percent, plural
 from riskcore.runs import RunFolder, RunRecord
-from riskcore.runs.readers.comparison_records import Comparison, LabelChangeRecord, ResponsibleRules
+from riskcore.runs.documents import Comparison, LabelChangeRecord, ResponsibleRules
 from riskcore.runs.readers.method_comparison import BASE
 
 SHOWN_RULES = 12

@@ -11,7 +11,7 @@ from pages.parts.frame.palette import of_label
 from pages.parts.frame.text import percent, short
 from pages.parts.runs.run_files import rules_of, stamp
 from riskcore.runs import RunFolder
-from riskcore.runs.readers.comparison_records import Comparison, Reliability, RuleCredit
+from riskcore.runs.documents import Comparison, Reliability, RuleCredit
 from riskcore.runs.readers.method_comparison import BASE, comparison
 from riskcore.storage.parquet import take_rows
 

@@ -6,6 +6,8 @@ riskiest pairs, and the screens say so.
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow.parquet as pq
 import streamlit as st
@@ -15,6 +17,7 @@ from pages.parts.runs.run_files import stamp
 from riskcore.risk import top
 from riskcore.runs import RunFolder
 from riskcore.runs.evidence_files import read_fired
+from riskcore.runs.formats import read_scores
 from riskcore.runs.readers.initial_rankings import MOST_FIRED
 
 MOST_ROWS = 100_000  # pairs that are read where the matrix is larger
@@ -28,8 +31,8 @@ def columns_of(folder: RunFolder, method: str, iteration: int, *names: str) -> t
 
 @st.cache_resource(max_entries=16, ttl=1800, show_spinner=False)
 def _columns(file: str, names: tuple[str, ...], written: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-    table = pq.read_table(file, columns=list(dict.fromkeys(names)))
-    return tuple(table.column(name).to_numpy() for name in names)
+    found = read_scores(Path(file), names)
+    return tuple(found[name] for name in names)
 
 
 def truth_of(folder: RunFolder) -> np.ndarray | None:

@@ -13,13 +13,12 @@ from riskcore.risk import Ranking, prior_model
 from riskcore.risk.rankings import RankingInput, all_rankings
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
-from riskcore.storage.files import read_json
+from riskcore.runs.formats import read_scores
 
 if TYPE_CHECKING:
     from riskcore.training.evidence import Evidence
 
 MOST_FIRED = 8_000_000  # entries of a firing matrix that a reader holds in memory: about 40 MB, twice that on the way
-_COLUMNS = ["probability", "label", "risk"]
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -39,21 +38,19 @@ def initial_rankings(
     """
     if 0 not in folder.iterations("risk"):
         return None
-    scores = pq.read_table(folder.scores_file("risk", 0), columns=_COLUMNS)
-    probability, label, risk = (scores.column(name).to_numpy() for name in _COLUMNS)
-    known = RankingInput(probability, label, risk, _labels_of_risk(folder), config=config or RiskConfig())
+    scores = read_scores(folder.scores_file("risk", 0), ("probability", "label", "risk"))
+    label = scores["label"]
+    known = RankingInput(
+        scores["probability"], label, scores["risk"], _labels_of_risk(folder), config=config or RiskConfig()
+    )
     known = _with_files(folder, known) if evidence is None else _with_evidence(evidence, known)
     return InitialRankings(label, tuple(all_rankings(known)))
 
 
 def _labels_of_risk(folder: RunFolder) -> tuple[str, ...]:
-    """What the risk model of iteration 0 was made from, as its row says; in older runs, the labels there were."""
-    rows = read_json(folder.summary_file) if folder.summary_file.exists() else []
-    for row in rows:
-        if row["method"] == "risk" and row["iteration"] == 0 and row.get("labels_used"):
-            return tuple(row["labels_used"])
-    counts = folder.run().get("counts", {}) if folder.run_file.exists() else {}
-    return ("source", "validation") if counts.get("validation", 1) else ("source",)
+    """The labels that the risk model of iteration 0 was made from."""
+    first = (row for row in folder.summary_rows() if row["method"] == "risk" and row["iteration"] == 0)
+    return tuple(next(first, {}).get("labels_used") or ("source",))
 
 
 def _with_evidence(evidence: Evidence, known: RankingInput) -> RankingInput:

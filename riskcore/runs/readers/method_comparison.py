@@ -1,7 +1,6 @@
 """The methods of a finished run side by side, as comparison.json: everything that needs a look at every pair.
 
-The worker works it out once at the end, so that a screen opens without reading a million rows. Runs from before the
-file was kept are worked out when they are looked at.
+The worker works it out once at the end, so that a screen opens without reading a million rows.
 """
 
 from __future__ import annotations
@@ -26,11 +25,10 @@ from riskcore.evaluation import (
     score_method,
 )
 from riskcore.risk import Ranking
+from riskcore.runs.documents import Comparison, Reliability, ReliabilityBinRecord
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.readers.comparison_records import Comparison, Reliability, ReliabilityBinRecord
 from riskcore.runs.readers.initial_rankings import InitialRankings, initial_rankings
-from riskcore.storage.files import read_json
 from riskcore.storage.jsonable import jsonable
 
 BASE = "tradition"  # what every other method is compared with
@@ -41,15 +39,13 @@ _DIGITS = 5  # of a curve's points: more cannot be seen
 
 
 def comparison(folder: RunFolder) -> Comparison:
-    """What the worker wrote. What an older run lacks is computed now."""
-    if not folder.comparison_file.exists():
-        methods = (folder.results() or {}).get("methods", {})
-        return compare_methods(folder, methods, initial_rankings(folder, None))
-    found: dict[str, Any] = read_json(folder.comparison_file)
-    if "reliability" not in found:
-        truth = _truth(folder)
-        found["reliability"] = {method: _reliability(truth, one) for method, one in _answers(folder).items()}
-    return cast(Comparison, found)
+    """What the worker left. What it lacks, all of it perhaps, is computed now."""
+    stored = folder.comparison() or {}
+    if set(Comparison.__annotations__) <= set(stored):
+        return cast(Comparison, stored)
+    results = folder.results()
+    methods = {} if results is None else results["methods"]
+    return cast(Comparison, {**compare_methods(folder, methods, initial_rankings(folder, None)), **stored})
 
 
 def compare_methods(

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from riskcore.columns import HISTORY_COLUMNS, LEFT, PAIR_ID, RIGHT, ROW
+from riskcore.columns import FLIP_COLUMNS, HISTORY_COLUMNS, LEFT, MODEL_COLUMNS, PAIR_ID, RIGHT, ROW
 from riskcore.errors import RiskcoreError
 from riskcore.rules.firing import fired_on
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.score_files import take_scores
+from riskcore.runs.formats import take_scores
 from riskcore.storage.parquet import frame, scan, searching, take_rows
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def pair_detail(
 
 def pair_history(folder: RunFolder, pair_id: str, method: str = "risk", row: int | None = None) -> pd.DataFrame:
     """A row per iteration: what the matcher and the risk model said of the pair."""
-    row, columns = row_of(folder, pair_id) if row is None else row, HISTORY_COLUMNS[1:]
+    row, columns = row_of(folder, pair_id) if row is None else row, (*MODEL_COLUMNS, *FLIP_COLUMNS)
     rows = [
         {"iteration": iteration, **take_scores(folder.scores_file(method, iteration), [row], columns).to_pylist()[0]}
         for iteration in folder.iterations(method)

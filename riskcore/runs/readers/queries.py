@@ -12,7 +12,7 @@ import pandas as pd
 from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW, SORT_COLUMNS, TRUTH, VERDICT, WRONG
 from riskcore.errors import ConfigError, StorageError
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.score_files import scan_scores, take_scores
+from riskcore.runs.formats import scan_scores, take_scores
 from riskcore.storage.parquet import frame, quoted, scan, searching, take_rows
 
 NO_VERDICT = "none"  # as PairQuery.verdict: pairs nobody has judged

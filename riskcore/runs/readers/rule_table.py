@@ -7,7 +7,7 @@ import pandas as pd
 
 from riskcore.columns import ROW, RULE_COLUMNS, SUMMARY_COLUMNS
 from riskcore.runs.folder import RunFolder
-from riskcore.storage.files import read_json
+from riskcore.runs.formats import scan_scores
 from riskcore.storage.parquet import frame, scan, searching
 
 
@@ -41,13 +41,12 @@ def rule_table(folder: RunFolder, method: str = "risk", iteration: int | None = 
 
 def summary(folder: RunFolder) -> pd.DataFrame:
     """A row per method and iteration, as far as the run has come."""
-    rows = read_json(folder.summary_file) if folder.summary_file.exists() else []
-    return pd.DataFrame(rows, columns=list(SUMMARY_COLUMNS))
+    return pd.DataFrame(folder.summary_rows(), columns=list(SUMMARY_COLUMNS))
 
 
 def _counts(folder: RunFolder, method: str, iteration: int | None, rules: int) -> dict[str, np.ndarray]:
     """Per rule: target pairs it fires on, those labelled match, those whose truth is known, those that match."""
-    scores = scan(folder.scores_file(method, folder.iteration(method, iteration)))
+    scores = scan_scores(folder.scores_file(method, folder.iteration(method, iteration)))
     known, true_match, truth = "0", "0", ""
     if folder.has_truth:
         truth = f" JOIN {scan(folder.truth_file)} AS t ON t.{ROW} = s.{ROW}"

@@ -236,7 +236,7 @@ def _new_folder(root: Path) -> str:
 
 
 def _config(text: str) -> RunConfig:
-    """The config as written; of one that another version wrote, at least which data it was about."""
+    """The config; where a setting in it has no meaning today, at least which data it was about."""
     try:
         return RunConfig.from_stored(text)
     except (ConfigError, TypeError):

@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
 import os
-import platform
 import re
 import threading
 import time
 import traceback
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
-
-import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.data.dataset import open_data
 from riskcore.data.mapping import parse_map
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
-from riskcore.provenance import code_stamp, differences, versions
+from riskcore.runs.documents import RunResults
 from riskcore.runs.evidence_files import write_pairs, write_truth
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.initial_rankings import initial_rankings
 from riskcore.runs.readers.method_comparison import compare_methods
 from riskcore.runs.store.run_record import RunError, RunFailedError, RunRecord, RunState
 from riskcore.runs.store.run_store import RunStore
+from riskcore.runs.worker.description import check_resumable, describe
 from riskcore.runs.worker.heartbeat import Heartbeat, stopping_on_signals
 from riskcore.runs.worker.recorder import Recorder
 from riskcore.runs.worker.results import peak_rss_mb, results_document
 from riskcore.storage.files import remove_parts, storage_error, write_json
-from riskcore.storage.jsonable import jsonable
 from riskcore.storage.lock import FolderLock
 from riskcore.training.listeners import Listener
 
@@ -65,7 +61,7 @@ def execute(
     engine: Engine | None = None,
     listeners: Sequence[Listener] = (),
     stopping: threading.Event | None = None,
-) -> dict[str, Any]:
+) -> RunResults:
     """Work on the run until it is done; its results.
 
     Raises `BusyError` if another worker has it, `CancelledError` if someone stopped it, `RunFailedError` if it
@@ -135,7 +131,7 @@ class _Work:
     heartbeat: Heartbeat
     listeners: list[Listener]
 
-    def do(self, data: Data | None, data_seconds: float, engine: Engine) -> dict[str, Any]:
+    def do(self, data: Data | None, data_seconds: float, engine: Engine) -> RunResults:
         folder = RunFolder(self.record.folder)
         started = time.perf_counter() - data_seconds
         workload, truth = data or load_data(self.config)
@@ -155,20 +151,15 @@ class _Work:
         return self._report(folder, recorder, results)
 
     def _describe(self, folder: RunFolder, workload: Workload, truth: TargetTruth) -> None:
-        """run.json, pairs and truth; after a resume, whether the data is still the same."""
+        """run.json, pairs and truth; of a resumed run, whether it may go on."""
         if folder.run_file.exists():
-            began = folder.run()
-            same = began["fingerprint"] == workload.fingerprint
-            # Runs from before the target's labels were told go by the rest.
-            if not same or began.get("truth_fingerprint", _truth_fingerprint(truth)) != _truth_fingerprint(truth):
-                raise RunError("the data has changed since the run began. Put the old data back, or start a new run.")
-            _check_program(began)
+            check_resumable(folder.run(), workload, truth)
             return
         write_pairs(folder, workload.target)
         write_truth(folder, truth.labels)
         write_json(folder.run_file, describe(self.record, self.config, workload, truth))
 
-    def _report(self, folder: RunFolder, recorder: Recorder, results: dict[str, Any]) -> dict[str, Any]:
+    def _report(self, folder: RunFolder, recorder: Recorder, results: dict[str, Any]) -> RunResults:
         started = time.perf_counter()
         recorder.on_phase_start({"phase": "report", "steps": None})
         recorder.scores.write_final(results)
@@ -177,8 +168,13 @@ class _Work:
         fired = None if recorder.evidence is None else recorder.evidence.target.fired
         write_json(folder.comparison_file, compare_methods(folder, document["methods"], initial, fired))
         recorder.on_phase_end({"phase": "report", "seconds": time.perf_counter() - started})
-        head = {"run": self.record.id, "seconds": {**self._phases(), "total": self.heartbeat.seconds}}
-        found = {**head, **document, "peak_rss_mb": round(peak_rss_mb(), 1)}
+        seconds = {**self._phases(), "total": self.heartbeat.seconds}
+        found: RunResults = {
+            "run": self.record.id,
+            "seconds": seconds,
+            **document,
+            "peak_rss_mb": round(peak_rss_mb(), 1),
+        }
         write_json(folder.results_file, found)
         return found
 
@@ -194,55 +190,6 @@ class _Work:
     def _check_stop(self) -> None:
         if self.heartbeat.stopping.is_set():
             raise CancelledError("Cancelled before training began.")
-
-
-def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: TargetTruth) -> dict[str, Any]:
-    """What the run was made from: run.json."""
-    used = {"source": len(workload.source), "validation": len(workload.validation), "target": 0}
-    known = int((truth.labels >= 0).sum())
-    counts = {**used, "target": len(workload.target), "target_labelled": known}
-    counts["unseen"] = 0 if truth.unseen is None else len(truth.unseen)
-    return jsonable(
-        {
-            "run": record.id,
-            "name": record.name,
-            "created": record.created.isoformat(),
-            "config": dataclasses.asdict(config),
-            "seed": config.seed,
-            "fingerprint": workload.fingerprint,
-            "truth_fingerprint": _truth_fingerprint(truth),
-            "versions": versions(),
-            "code": code_stamp(),
-            "platform": platform.platform(),
-            "labels_used": used,
-            "attributes": [{"name": one.name, "type": one.type.value} for one in workload.attributes],
-            "counts": counts,
-            "notices": list(workload.notices),
-        }
-    )
-
-
-def _check_program(began: dict[str, Any]) -> None:
-    """Refuses to go on with another program than the one that began: half of the result would come from each."""
-    found = differences(_libraries(began.get("versions", {})), _libraries(versions()))
-    if began.get("code") != code_stamp():
-        found.insert(0, "Riskcore's code has changed")
-    if found:
-        raise RunError(f"it began with another program ({'; '.join(found)}). Start a new run instead of resuming it.")
-
-
-def _libraries(found: Mapping[str, str]) -> dict[str, str]:
-    """The versions that are compared; of Riskcore itself the code is, by its stamp."""
-    return {name: version for name, version in found.items() if name not in ("riskcore", "platform")}
-
-
-def _truth_fingerprint(truth: TargetTruth) -> str:
-    """A hash of what scores are measured by. The workload's own leaves it out: nothing that trains depends on it."""
-    digest = hashlib.sha256(np.ascontiguousarray(truth.labels, dtype=np.int8).tobytes())
-    if truth.unseen is not None:
-        digest.update("\x1f".join(map(str, truth.unseen.ids.tolist())).encode("utf-8", "replace"))
-        digest.update(np.ascontiguousarray(truth.unseen.labels, dtype=np.int8).tobytes())
-    return digest.hexdigest()[:32]
 
 
 def _engine() -> Engine:

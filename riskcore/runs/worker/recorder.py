@@ -7,11 +7,12 @@ may tell the same thing twice, and it is kept once.
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.matchers.store import save
 from riskcore.registry import iterations_of
+from riskcore.runs.documents import MethodRow
 from riskcore.runs.evidence_files import has_evidence, write_evidence
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_store import RunStore
@@ -92,7 +93,7 @@ class Recorder(Listener):
     def on_method_end(self, result: MethodResult) -> None:
         self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})
 
-    def method_row(self, result: MethodResult) -> dict[str, Any]:
+    def method_row(self, result: MethodResult) -> MethodRow:
         """F1, precision, recall and labels used of a method, then whatever else it tells of itself."""
         labels = (result.probability >= 0.5).astype("int8")
         row: dict[str, Any] = {**self.scorer.scores(labels), "labels_used": list(result.labels_used)}
@@ -100,7 +101,7 @@ class Recorder(Listener):
             unseen = self.unseen.scores((result.unseen >= 0.5).astype("int8"))
             row["unseen"] = {**unseen, "pairs": len(result.unseen)}
         record = {name: value for name, value in result.record.items() if name != "rows"}  # the summary has them
-        return jsonable({**record, **row})
+        return cast(MethodRow, jsonable({**record, **row}))
 
     def _event(self, kind: str, which: str, record: Record) -> None:
         self.store.record(self.run, kind, f"{kind}/{which}", jsonable(record))

@@ -5,38 +5,37 @@ from __future__ import annotations
 import resource
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, cast
 
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.registry import RANKINGS
 from riskcore.risk import auroc, errors_found
+from riskcore.runs.documents import IterationRow, RankingRow, RunFindings
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.initial_rankings import InitialRankings
 from riskcore.runs.worker.recorder import Recorder
-from riskcore.storage.files import read_json
 from riskcore.storage.jsonable import jsonable
 
 if TYPE_CHECKING:
     from riskcore.training.results import MethodResult
 
-ITERATION_FIELDS = ("f1", "validation_f1", "flips", "fixed", "broken", "mean_risk", "seconds")
+ITERATION_FIELDS = tuple(IterationRow.__annotations__)
 REVIEWED = 1000
 
 
 def results_document(
     recorder: Recorder, results: dict[str, MethodResult], initial: InitialRankings | None
-) -> dict[str, Any]:
+) -> RunFindings:
     """Everything but the seconds, which are known once all of this is done."""
     methods = {method: recorder.method_row(result) for method, result in results.items()}
     rules = None if recorder.evidence is None else len(recorder.evidence.rules)
-    return jsonable(
-        {
-            "methods": methods,
-            "risk": _first_iteration(initial, recorder.scorer),
-            "iterations": _iterations(recorder.folder),
-            "rules": rules,
-        }
-    )
+    found: RunFindings = {
+        "methods": methods,
+        "risk": _first_iteration(initial, recorder.scorer),
+        "iterations": _iterations(recorder.folder),
+        "rules": rules,
+    }
+    return cast(RunFindings, jsonable(found))
 
 
 def peak_rss_mb() -> float:
@@ -49,13 +48,14 @@ def peak_rss_mb() -> float:
         return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
 
 
-def _iterations(folder: RunFolder) -> list[dict[str, Any]]:
-    rows = read_json(folder.summary_file) if folder.summary_file.exists() else []
-    of_risk = sorted((row for row in rows if row["method"] == "risk"), key=lambda row: row["iteration"])
-    return [{field: row[field] for field in ITERATION_FIELDS} for row in of_risk]
+def _iterations(folder: RunFolder) -> list[IterationRow]:
+    of_risk = sorted(
+        (row for row in folder.summary_rows() if row["method"] == "risk"), key=lambda row: row["iteration"]
+    )
+    return [cast(IterationRow, {field: row[field] for field in ITERATION_FIELDS}) for row in of_risk]
 
 
-def _first_iteration(initial: InitialRankings | None, scorer: TruthScorer) -> dict[str, Any] | None:
+def _first_iteration(initial: InitialRankings | None, scorer: TruthScorer) -> RankingRow | None:
     """How well risk and its baselines find the mistakes of iteration 0. The key `rivals` is fixed: scripts read it."""
     if initial is None:
         return None

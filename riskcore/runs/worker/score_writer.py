@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
-from riskcore.columns import PAIR_ID, ROW, SCORE_COLUMNS, SUMMARY_COLUMNS
+from riskcore.columns import MODEL_COLUMNS, PAIR_ID, ROW, SCORE_COLUMNS, SUMMARY_COLUMNS
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.runs.folder import RunFolder
-from riskcore.storage.files import read_json, write_json, write_parquet, write_text
+from riskcore.runs.formats import read_scores
+from riskcore.storage.files import write_json, write_parquet, write_text
 from riskcore.storage.jsonable import jsonable
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ class ScoreWriter:
         columns = {
             ROW: self._rows,
             PAIR_ID: self._ids,
-            **{name: getattr(update.scores, name) for name in SCORE_COLUMNS[2:9]},
+            **{name: getattr(update.scores, name) for name in MODEL_COLUMNS},
             "label": label,
             "flipped": label != first,
             "from_label": previous,
@@ -78,8 +78,7 @@ class ScoreWriter:
 
     def _read(self, method: str, iteration: int, columns: list[str]) -> dict[str, np.ndarray]:
         file = self.folder.scores_file(method, self.folder.iteration(method, iteration))
-        table = pq.read_table(file, columns=columns)
-        return {name: table.column(name).to_numpy() for name in columns}
+        return read_scores(file, columns)
 
     def _summarise(self, update: IterationScores, first: np.ndarray, label: np.ndarray, flips: int) -> dict[str, Any]:
         """The iteration's row, put into the summary in its place: written again, it is still there once."""
@@ -97,7 +96,7 @@ class ScoreWriter:
         }
         row = jsonable({name: found.get(name) for name in SUMMARY_COLUMNS})
         file = self.folder.summary_file
-        rows = {(one["method"], one["iteration"]): one for one in (read_json(file) if file.exists() else [])}
+        rows = {(one["method"], one["iteration"]): one for one in self.folder.summary_rows()}
         rows[update.method, update.iteration] = row
         write_json(file, list(rows.values()))
         return {**jsonable(update.record), **row}

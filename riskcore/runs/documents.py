@@ -1,8 +1,89 @@
-"""The records of comparison.json, as the worker writes them and the screens read them."""
+"""The documents that a run leaves as JSON, field by field: what it was made from, what came out, methods compared.
+
+A field that needs labels that are not there holds None, never 0.
+"""
 
 from __future__ import annotations
 
-from typing import TypedDict
+from typing import Any, NotRequired, TypedDict
+
+
+class AttributeRow(TypedDict):
+    """An attribute that source and target share."""
+
+    name: str
+    type: str
+
+
+class RunDescription(TypedDict):
+    """run.json: what the run was made from."""
+
+    format: int
+    run: str
+    name: str
+    created: str
+    config: dict[str, Any]
+    seed: int
+    fingerprint: str  # of the data
+    truth_fingerprint: str  # of the labels that scores are measured by
+    versions: dict[str, str]
+    code: str  # stamp of the engine's code; "" where version 0.1 wrote the run
+    platform: str
+    labels_used: dict[str, int]  # pairs whose labels training could use, by part
+    attributes: list[AttributeRow]
+    counts: dict[str, int]
+    notices: list[str]
+
+
+class MethodRow(TypedDict):
+    """A method in the results. Methods add fields of their own, such as `best_epoch`."""
+
+    f1: float | None
+    precision: float | None
+    recall: float | None
+    labels_used: list[str]
+    lacked: NotRequired[list[str]]  # sentences about what could not be done for want of labels
+    best_iteration: NotRequired[int]  # the kept iteration
+    validation_f1: NotRequired[float | None]
+    unseen: NotRequired[dict[str, float | None]]
+
+
+class RankingRow(TypedDict):
+    """How well risk finds the mistakes of iteration 0, and how well the baselines do."""
+
+    auroc: float | None
+    rivals: dict[str, float | None]  # the baselines; scripts rely on this name
+    mispredicted: int | None
+    top_1000_hits: int | None
+
+
+class IterationRow(TypedDict):
+    """An iteration of `risk` in the results."""
+
+    f1: float | None
+    validation_f1: float | None
+    flips: int
+    fixed: int | None
+    broken: int | None
+    mean_risk: float
+    seconds: float
+
+
+class RunFindings(TypedDict):
+    """The results but for what is known only at the very end."""
+
+    methods: dict[str, MethodRow]
+    risk: RankingRow | None
+    iterations: list[IterationRow]
+    rules: int | None
+
+
+class RunResults(RunFindings):
+    """results.json, and what `run --json` prints."""
+
+    run: str
+    seconds: dict[str, float]  # by phase, and in `total`
+    peak_rss_mb: float
 
 
 class MethodScores(TypedDict):

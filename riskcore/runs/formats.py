@@ -1,0 +1,131 @@
+"""Which formats of a run's folder can be read, and what older ones called things. No other module decides that.
+
+Format 2 is today's. Format 1 is that of version 0.1, whose run.json has no number. A folder of a later format is
+refused. Files are never rewritten: what a reader gets is translated on the way.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from riskcore.columns import SCORE_COLUMNS
+from riskcore.config import RunConfig
+from riskcore.errors import RiskcoreError, StorageError
+from riskcore.runs.documents import RunDescription
+from riskcore.storage.parquet import scan, take_rows
+
+FORMAT = 2
+
+# Format 1: names of score columns, by today's. Its `flipped` meant another label than in the iteration before, which
+# `from_label` tells in files of both formats; what is `flipped` today was `changed`.
+_COLUMNS_1 = {"flipped": "changed", "var_non_match": "var_unmatch"}
+_ONLY_IN_1 = "changed"  # the column by which a file of format 1 is known
+_OUTCOMES_1 = {"unmatch": "non-match"}
+
+
+def checked_format(document: Mapping[str, Any], run: str) -> int:
+    """The format that run.json states; an error if this version cannot read it."""
+    found = document.get("format", 1)
+    if not isinstance(found, int) or not 1 <= found <= FORMAT:
+        raise StorageError(
+            f"Run {run} was written in format {found!r} by a newer version of Riskcore, and this version reads formats "
+            f"1 to {FORMAT}: update Riskcore to open it."
+        )
+    return found
+
+
+def description(document: dict[str, Any], run: str) -> RunDescription:
+    """run.json in today's words."""
+    if checked_format(document, run) == 1:
+        versions = dict(document["versions"])
+        added = {"format": 1, "code": "", "platform": versions.pop("platform", ""), "truth_fingerprint": ""}
+        document = {**added, **document, "versions": versions, "config": _settings(document["config"])}
+    return cast(RunDescription, document)
+
+
+def rules(text: str, number: int) -> str:
+    """rules.json and rules-validation.json in today's words."""
+    if number > 1:
+        return text
+    rows = json.loads(text)
+    return json.dumps([{**row, "outcome": _OUTCOMES_1.get(row["outcome"], row["outcome"])} for row in rows])
+
+
+def model(text: str, number: int, keys: Sequence[str]) -> str:
+    """A risk model whose rules have the keys that the run's rules have today; it lists them in the same order."""
+    if number > 1:
+        return text
+    document = json.loads(text)
+    named = zip(document["rules"], keys, strict=True)
+    return json.dumps({**document, "rules": [{**row, "rule": key} for row, key in named]})
+
+
+def summary(rows: list[dict[str, Any]], number: int, counts: Mapping[str, int]) -> list[dict[str, Any]]:
+    """summary.json with the labels behind each risk model: format 1 used the validation labels wherever it had any."""
+    if number > 1:
+        return rows
+    used = ["source", "validation"] if counts.get("validation") else ["source"]
+    return [{"labels_used": used, **row} for row in rows]
+
+
+def comparison(document: dict[str, Any], number: int) -> dict[str, Any]:
+    """comparison.json; methods of format 1 did not say what they lacked."""
+    if number > 1:
+        return document
+    return {**document, "methods": {name: {"lacked": [], **row} for name, row in document["methods"].items()}}
+
+
+# Scores. The files say themselves which format they have, so that one can be read by its path alone.
+
+
+def scan_scores(file: Path) -> str:
+    """A score file as a table in a query."""
+    if not _is_format_1(file):
+        return scan(file)
+    stored = ", ".join({*_COLUMNS_1, *_COLUMNS_1.values()} & set(_names(file)))
+    renamed = ", ".join(f"{old} AS {new}" for new, old in _COLUMNS_1.items())
+    return f"(SELECT * EXCLUDE ({stored}), {renamed} FROM {scan(file)})"
+
+
+def take_scores(file: Path, rows: Sequence[int] | np.ndarray, columns: Sequence[str] = SCORE_COLUMNS) -> pa.Table:
+    """These columns of some rows of a score file, in the order asked."""
+    stored = _stored(file, columns)
+    return take_rows(file, rows, stored).select(stored).rename_columns(list(columns))
+
+
+def read_scores(file: Path, columns: Sequence[str]) -> dict[str, np.ndarray]:
+    """These columns of every row of a score file."""
+    stored = _stored(file, columns)
+    table = pq.read_table(file, columns=list(dict.fromkeys(stored)))
+    return {name: table.column(old).to_numpy() for name, old in zip(columns, stored, strict=True)}
+
+
+def _stored(file: Path, columns: Sequence[str]) -> list[str]:
+    return [_COLUMNS_1.get(name, name) for name in columns] if _is_format_1(file) else list(columns)
+
+
+def _is_format_1(file: Path) -> bool:
+    return _ONLY_IN_1 in _names(file)
+
+
+def _names(file: Path) -> list[str]:
+    try:
+        return pq.read_schema(file).names
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StorageError(f"{file} cannot be read: {error}.") from error
+
+
+def _settings(stored: dict[str, Any]) -> dict[str, Any]:
+    """The settings by today's names, or as they are where one has no name today."""
+    try:
+        return dataclasses.asdict(RunConfig.from_stored(stored))
+    except RiskcoreError:
+        return stored
