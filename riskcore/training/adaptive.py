@@ -22,10 +22,11 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
-from riskcore.config import RunConfig
+from riskcore.config import AdaptConfig, RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
 from riskcore.risk import RiskModel, RiskScores
 from riskcore.risk.fit import FitResult, fit_risk_model
@@ -38,9 +39,6 @@ from riskcore.training.listeners import Listener, Record, notify
 from riskcore.training.results import IterationScores
 from riskcore.training.supervised import epoch_seed, validation_scores
 
-_NEAR = 0.5  # domain similarity: between data sets it is close to 0, between parts of one close to 1
-_GOOD = 0.9  # validation F1 from which a matcher is more likely to get worse than better
-_CHANCE = 1  # validation mistakes fewer that may be chance
 NOTHING_TO_CHOOSE_BY = (
     "There are no validation labels of both classes to choose an iteration by, so iteration 0, the matcher before "
     "adaptation, is kept."
@@ -72,7 +70,7 @@ def adapt(
     evidence = evidence if config.adapt.use_rules else _without_rules(evidence)
     done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
-    near = near_source(evidence, config)
+    near, best = near_source(evidence, config), partial(best_iteration, config=config.adapt)
     for iteration in range(len(done.rows), last + 1):
         started = time.perf_counter()
         weights = _loss_weights(evidence, done.arrays, config) if iteration else {}
@@ -86,13 +84,11 @@ def adapt(
         row = _row(iteration, scores, fit, evidence, validated, done.arrays.get("label", scores.label))
         row |= {"near_source": near, "seconds": time.perf_counter() - started}
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_non_match")}
-        done.advance(
-            matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **weights}, best_iteration
-        )
+        done.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **weights}, best)
         notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
         done.save(matcher)
     matcher.restore(done.best)
-    return Adapted(tuple(done.rows), best_iteration(done.rows))
+    return Adapted(tuple(done.rows), best(done.rows))
 
 
 def on_validation(labels: np.ndarray, validated: np.ndarray) -> Record:
@@ -101,7 +97,7 @@ def on_validation(labels: np.ndarray, validated: np.ndarray) -> Record:
     return {"validation_f1": validation_scores(labels, validated)[0], "validation_mistakes": mistakes}
 
 
-def best_iteration(rows: Sequence[Record]) -> int:
+def best_iteration(rows: Sequence[Record], config: AdaptConfig) -> int:
     """Highest validation F1, the earliest of equals. A good matcher near its source is more likely to get worse than
     better: there an iteration must make fewer mistakes by more than chance, and one of fifty validation pairs is not
     enough. Without validation pairs of both classes, iteration 0: nothing tells a better iteration from a worse."""
@@ -109,8 +105,8 @@ def best_iteration(rows: Sequence[Record]) -> int:
     if not scored:
         return 0
     start = scored[0]
-    if start.get("near_source") and start["validation_f1"] >= _GOOD:
-        fewer = start["validation_mistakes"] - _CHANCE
+    if start.get("near_source") and start["validation_f1"] >= config.good_f1:
+        fewer = start["validation_mistakes"] - config.chance_mistakes
         scored = [start, *(row for row in scored if row["validation_mistakes"] < fewer)]
     return int(max(scored, key=lambda row: (row["validation_f1"], -row["iteration"]))["iteration"])
 
@@ -121,8 +117,10 @@ def near_source(evidence: Evidence, config: RunConfig) -> bool:
     """
     if not config.adapt.folds or len(evidence.source) <= len(evidence.validation):
         return False
-    similarity = domain_similarity(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
-    return similarity >= _NEAR
+    similarity = domain_similarity(
+        evidence.source.metrics.values, evidence.target.metrics.values, config.seed, config.similarity
+    )
+    return similarity >= config.adapt.near_similarity
 
 
 def _loss_weights(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays:

@@ -19,7 +19,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from riskcore.config import RunConfig
+from riskcore.config import RunConfig, StackConfig
 from riskcore.matchers.base import Matcher, ShouldStop
 from riskcore.risk import RiskModel
 from riskcore.risk.fit import fit_risk_model
@@ -31,10 +31,6 @@ from riskcore.training.validation_tuning import fine_tune_on_labels
 SOURCE_FOREST = "forest"  # trained on source and validation pairs: the method `forest` itself
 BASE_LEARNERS = ("rules", SOURCE_FOREST, "balanced forest", "target forest", "linear model")
 FINE_TUNED = "fine-tuned matcher"  # one more where the matcher can be trained
-_CERTAIN = 1e-3  # a base learner's probability counts as no closer to 0 or 1 than this
-_LINEAR_STRENGTH = 0.1  # scikit-learn's C: metrics are correlated, and a strongly regularised fit transfers better
-_SOURCE_FOREST_FACTOR = 3  # times the trees, for the source forest: the method `forest`, tree for tree
-_CLIP = 5.0  # standard deviations beyond which a metric says no more
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,8 +46,9 @@ class ScoredPart:
         return ScoredPart(some, self.probability[rows])
 
 
-def log_odds(probability: np.ndarray) -> np.ndarray:
-    p = np.clip(probability, _CERTAIN, 1 - _CERTAIN)
+def log_odds(probability: np.ndarray, floor: float) -> np.ndarray:
+    """Log-odds of probabilities, none of which counts as closer to 0 or 1 than `floor`."""
+    p = np.clip(probability, floor, 1 - floor)
     return np.log(p) - np.log1p(-p)
 
 
@@ -75,17 +72,17 @@ def base_learner_log_odds(
     both = np.concatenate([source.labels, labels])
     balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
     forests = [
-        train_forest(metrics, both, config.seed, _SOURCE_FOREST_FACTOR * config.adapt.base_learner_trees),
+        train_forest(metrics, both, config.seed, config.stack.source_forest_factor * config.adapt.base_learner_trees),
         _forest(metrics, both, balance, config),
         _forest(train.part.metrics.values, labels, None, config),
     ]
-    linear = _LinearModel(metrics, both, balance)
+    linear = _LinearModel(metrics, both, balance, config.stack)
 
     def predict(some: ScoredPart) -> np.ndarray:
         values = some.part.metrics.values
         columns = [rules.score(some.probability, some.part.fired, config=config.risk).mu]
         columns += [forest_proba(forest, values) for forest in forests]
-        return log_odds(np.column_stack([*columns, linear.predict_proba(values)]))
+        return log_odds(np.column_stack([*columns, linear.predict_proba(values)]), config.stack.probability_floor)
 
     return [predict(some) for some in parts]
 
@@ -102,7 +99,8 @@ def fine_tuned_log_odds(
     tune = dataclasses.replace(config.tune, epochs=passes)
     rates = [rate_at(one, tune, matcher.rates.train) for one in range(1, passes + 1)]
     fine_tune_on_labels(matcher, train.part.examples, config, rates, should_stop)
-    columns = [log_odds(matcher.predict_proba(some.part.examples)) for some in parts]
+    floor = config.stack.probability_floor
+    columns = [log_odds(matcher.predict_proba(some.part.examples), floor) for some in parts]
     matcher.restore(before)
     return columns
 
@@ -110,13 +108,13 @@ def fine_tuned_log_odds(
 class _LinearModel:
     """Logistic regression on standardised metrics and missing flags; where there is one class only, that class."""
 
-    def __init__(self, metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray) -> None:
+    def __init__(self, metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray, config: StackConfig) -> None:
         self._only = float(labels[0]) if labels.min() == labels.max() else None
         self._model = make_pipeline(
             SimpleImputer(add_indicator=True, keep_empty_features=True),
             StandardScaler(),
-            FunctionTransformer(_clipped),
-            LogisticRegression(C=_LINEAR_STRENGTH, max_iter=300),
+            FunctionTransformer(_clipped, kw_args={"at": config.metric_clip}),
+            LogisticRegression(C=config.linear_c, max_iter=300),
         )
         if self._only is None:
             self._model.fit(metrics, labels, logisticregression__sample_weight=weights / weights.mean())
@@ -128,9 +126,9 @@ class _LinearModel:
         return probability
 
 
-def _clipped(standardised: np.ndarray) -> np.ndarray:
+def _clipped(standardised: np.ndarray, at: float) -> np.ndarray:
     """One extreme gap (a year typed as 19999) must not outweigh all other metrics."""
-    return np.clip(standardised, -_CLIP, _CLIP)
+    return np.clip(standardised, -at, at)
 
 
 def _forest(

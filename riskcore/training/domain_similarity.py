@@ -10,25 +10,27 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
+from riskcore.config import SimilarityConfig
 from riskcore.training.forest import with_flags
 
-_PAIRS = 2_000  # of each side: enough to tell them apart
-_TREES = 100
-_LEAF = 5  # pairs in a leaf: a forest that overfits single pairs measures less
 
-
-def domain_similarity(source: np.ndarray, target: np.ndarray, seed: int) -> float:
+def domain_similarity(
+    source: np.ndarray, target: np.ndarray, seed: int, config: SimilarityConfig | None = None
+) -> float:
     """2 (1 - AUC) of a domain classifier on the metrics: 0 if it separates the two, 1 if it does no better than chance.
 
     The AUC is out-of-bag, so no pair is classified by trees that were grown on it.
     """
-    size = min(_PAIRS, len(source), len(target))
-    if size < 2 * _LEAF:
+    config = config or SimilarityConfig()
+    size = min(config.pairs, len(source), len(target))
+    if size < 2 * config.leaf:
         return 0.0
     rng = np.random.default_rng(seed)
     drawn = [with_flags(side[np.sort(rng.permutation(len(side))[:size])]) for side in (source, target)]
     is_target = np.repeat([0, 1], size)
-    forest = RandomForestClassifier(_TREES, min_samples_leaf=_LEAF, oob_score=True, random_state=seed, n_jobs=1)
+    forest = RandomForestClassifier(
+        config.trees, min_samples_leaf=config.leaf, oob_score=True, random_state=seed, n_jobs=1
+    )
     out_of_bag = forest.fit(np.vstack(drawn), is_target).oob_decision_function_[:, 1]
     auc = roc_auc_score(is_target, np.where(np.isnan(out_of_bag), 0.5, out_of_bag))
     return float(np.clip(2 * (1 - auc), 0.0, 1.0))

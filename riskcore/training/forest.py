@@ -1,6 +1,6 @@
 """The strongest baseline: a random forest on the metrics, trained on source and validation labels alike.
 
-What a practitioner would do instead: 300 trees, scikit-learn's defaults, every metric and a flag
+What a practitioner would do instead: `forest_trees` trees, scikit-learn's defaults, every metric and a flag
 for each that is missing.
 """
 
@@ -9,7 +9,6 @@ from __future__ import annotations
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
-TREES = 300
 _MISSING = -1.0  # at the low end of all metrics; where a metric reaches it, the flag sets missing values apart
 
 
@@ -19,7 +18,7 @@ def with_flags(metrics: np.ndarray) -> np.ndarray:
     return np.hstack([np.where(missing, np.float32(_MISSING), metrics), missing.astype(np.float32)])
 
 
-def train_forest(metrics: np.ndarray, labels: np.ndarray, seed: int, trees: int = TREES) -> RandomForestClassifier:
+def train_forest(metrics: np.ndarray, labels: np.ndarray, seed: int, trees: int) -> RandomForestClassifier:
     return RandomForestClassifier(n_estimators=trees, random_state=seed, n_jobs=-1).fit(with_flags(metrics), labels)
 
 

@@ -91,7 +91,7 @@ def forest(context: MethodContext) -> MethodResult:
     evidence = context.evidence
     metrics = np.vstack([evidence.source.metrics.values, evidence.validation.metrics.values])
     labels = np.concatenate([evidence.source.labels, evidence.validation.labels])
-    trees = train_forest(metrics, labels, context.config.seed)
+    trees = train_forest(metrics, labels, context.config.seed, context.config.adapt.forest_trees)
     unseen = evidence.unseen
     return MethodResult(
         context.name,

@@ -142,7 +142,9 @@ class _Ensemble:
         should_stop: ShouldStop,
     ) -> None:
         self.evidence, self.config = evidence, config
-        self.similarity = domain_similarity(evidence.source.metrics.values, evidence.target.metrics.values, config.seed)
+        self.similarity = domain_similarity(
+            evidence.source.metrics.values, evidence.target.metrics.values, config.seed, config.similarity
+        )
         self.names = ("matcher", *BASE_LEARNERS, *((FINE_TUNED,) if matcher.trainable else ()))
         made_from = config.to_json() + evidence.fingerprint
         predicted = checkpoint.read(made_from) if checkpoint is not None else None
@@ -170,7 +172,7 @@ class _Ensemble:
         return stacker.predict_proba(self._with_matcher(part, matcher_probability))
 
     def _fit(self, inputs: np.ndarray, labels: np.ndarray) -> Stacker:
-        return fit_stacker(inputs, labels, self.similarity, self.names.index(SOURCE_FOREST))
+        return fit_stacker(inputs, labels, self.similarity, self.names.index(SOURCE_FOREST), self.config.stack)
 
     def _out_of_fold(self, inputs: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The probability of each validation pair from a stacker that was fitted without its label."""
@@ -180,7 +182,8 @@ class _Ensemble:
         return probability
 
     def _with_matcher(self, part: str, matcher_probability: np.ndarray) -> np.ndarray:
-        return np.column_stack([log_odds(matcher_probability), self.log_odds[part]])
+        own = log_odds(matcher_probability, self.config.stack.probability_floor)
+        return np.column_stack([own, self.log_odds[part]])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -9,6 +9,7 @@ labels if they do in adaptive training. No label of the target is available here
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -33,6 +34,7 @@ def train_on_own_labels(
     """Self-train from the matcher as it is; leave it at its best iteration."""
     done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last, near = config.adapt.iterations if matcher.trainable else 0, near_source(evidence, config)
+    best = partial(best_iteration, config=config.adapt)
     for iteration in range(len(done.rows), last + 1):
         if iteration:
             _one_pass(matcher, evidence, done.arrays, config, iteration, should_stop)
@@ -41,11 +43,11 @@ def train_on_own_labels(
             "validation": matcher.predict_proba(evidence.validation.examples),
         }
         row = {**_row(iteration, answers, evidence, config), "near_source": near}
-        done.advance(matcher, row, answers, best_iteration)
+        done.advance(matcher, row, answers, best)
         notify(listeners, "on_progress", {"phase": "self-training", "done": iteration, "total": last})
         done.save(matcher)
     matcher.restore(done.best)
-    return Adapted(tuple(done.rows), best_iteration(done.rows))
+    return Adapted(tuple(done.rows), best(done.rows))
 
 
 def own_labels(part: EvidencePart, probability: np.ndarray, confident: float) -> TuningSet:

@@ -15,16 +15,13 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from riskcore.config import RunConfig
+from riskcore.config import RunConfig, TransferConfig
 from riskcore.errors import CancelledError, MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
 from riskcore.matchers.neural import WINDOW, NeuralMatcher, take_step, weighted_loss, within_memory
 from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, Record, notify
 from riskcore.training.supervised import best_epoch, epoch_seed, rate_at, validate
-
-_STRENGTH = 0.1  # of the reversed gradient at the end of training
-_RISE = 10.0  # how fast it rises from nothing, as domain-adversarial training has it
 
 
 class _Reversal(torch.autograd.Function):
@@ -52,14 +49,14 @@ def train_transfer(
     labelled = TuningSet.from_labels(evidence.source.examples, config.tune.match_weight, config.tune.smoothing)
     network = matcher.network
     assert network is not None
-    domain = _DomainClassifier(last_layer(network), config.seed)
+    domain = _DomainClassifier(last_layer(network), config.transfer, config.seed)
     size = config.tune.batch_size or matcher.batch_size_for(len(labelled))
     rows: list[Record] = []
     best: Arrays | None = None
     for epoch in range(1, config.tune.epochs + 1):
         rate = rate_at(epoch, config.tune, matcher.rates.train)
         progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
-        domain.strength = _STRENGTH * (2 / (1 + math.exp(-_RISE * progress)) - 1)
+        domain.strength = config.transfer.strength * (2 / (1 + math.exp(-config.transfer.rise * progress)) - 1)
         seed = epoch_seed(config.seed, 30_000 + epoch)
         _one_epoch(matcher, domain, labelled, evidence.target.examples, size, rate, seed, should_stop)
         rows.append({"epoch": epoch, **validate(matcher, evidence.validation.examples)})
@@ -80,12 +77,12 @@ def last_layer(network: nn.Module) -> nn.Linear:
 class _DomainClassifier:
     """Predicts the data set from what enters the last layer."""
 
-    def __init__(self, layer: nn.Linear, seed: int) -> None:
+    def __init__(self, layer: nn.Linear, config: TransferConfig, seed: int) -> None:
         generator = torch.Generator().manual_seed(seed)
-        self.guess = nn.Sequential(nn.Linear(layer.in_features, 32), nn.ReLU(), nn.Linear(32, 1))
+        self.guess = nn.Sequential(nn.Linear(layer.in_features, config.width), nn.ReLU(), nn.Linear(config.width, 1))
         for parameter in self.guess.parameters():
             nn.init.uniform_(parameter, -0.1, 0.1, generator=generator)
-        self.optimiser = torch.optim.Adam(self.guess.parameters(), lr=1e-3)
+        self.optimiser = torch.optim.Adam(self.guess.parameters(), lr=config.rate)
         self.strength = 0.0
         self._features: Tensor | None = None
         self._hook = layer.register_forward_pre_hook(self._keep_features)

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 import pytest
 
-from riskcore.config import RunConfig
+from riskcore.config import AdaptConfig, RunConfig
 from riskcore.data import TargetTruth, Workload, build_workload, find_sample, open_data
 from riskcore.matchers import create
 from riskcore.training import adaptive
@@ -19,13 +19,13 @@ from riskcore.training.supervised import train_on_labels
 
 def test_the_earliest_best_iteration_is_kept() -> None:
     rows = [{"iteration": n, "validation_f1": f1} for n, f1 in enumerate([0.5, 0.7, 0.7, 0.6])]
-    assert best_iteration(rows) == 1
+    assert best_iteration(rows, AdaptConfig()) == 1
 
 
 def test_without_validation_labels_the_starting_matcher_is_kept() -> None:
     """The last iteration with a steady match rate was kept once: on an unlabelled set, all of its flips were wrong."""
     rows = [{"iteration": n, "validation_f1": None, "match_rate": rate} for n, rate in enumerate([0.2, 0.22, 0.25])]
-    assert best_iteration(rows) == 0
+    assert best_iteration(rows, AdaptConfig()) == 0
 
 
 def test_a_good_matcher_near_its_source_is_not_replaced_by_chance() -> None:
@@ -35,11 +35,14 @@ def test_a_good_matcher_near_its_source_is_not_replaced_by_chance() -> None:
             for at, some in enumerate(mistakes)
         ]
 
-    assert best_iteration(rows(True, 1, 1, 0)) == 0
-    assert best_iteration(rows(True, 3, 2, 1, 1)) == 2
-    assert best_iteration(rows(True, 3, 4, 5)) == 0
-    assert best_iteration(rows(True, 20, 21, 19)) == 2  # a bad matcher is more likely to get better
-    assert best_iteration(rows(False, 1, 1, 0)) == 2  # elsewhere the best validation F1 decides
+    assert best_iteration(rows(True, 1, 1, 0), AdaptConfig()) == 0
+    assert best_iteration(rows(True, 3, 2, 1, 1), AdaptConfig()) == 2
+    assert best_iteration(rows(True, 3, 4, 5), AdaptConfig()) == 0
+    assert best_iteration(rows(True, 20, 21, 19), AdaptConfig()) == 2  # a bad matcher is more likely to get better
+    assert best_iteration(rows(False, 1, 1, 0), AdaptConfig()) == 2  # elsewhere the best validation F1 decides
+    paper = AdaptConfig(good_f1=1.0, chance_mistakes=0)
+    assert best_iteration(rows(True, 1, 1, 0), paper) == 2
+    assert best_iteration(rows(True, 3, 2, 1, 1), AdaptConfig(chance_mistakes=2)) == 0
 
 
 @pytest.mark.parametrize(

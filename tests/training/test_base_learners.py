@@ -13,15 +13,14 @@ from scipy import sparse
 from scipy.special import expit
 from sklearn.metrics import log_loss
 
-from riskcore.config import AdaptConfig, MatcherConfig, RunConfig
+from riskcore.config import Config, MatcherConfig, RunConfig, SimilarityConfig, StackConfig
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.matchers import create
-from riskcore.training import base_learners, out_of_fold, risk_plus
+from riskcore.training import out_of_fold, risk_plus
 from riskcore.training.base_learners import BASE_LEARNERS, ScoredPart, fine_tuned_log_odds, posterior_means
 from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.experiment import methods_of, run_experiment
-from riskcore.training.forest import TREES
 from riskcore.training.gather import gather
 from riskcore.training.supervised import train_on_labels
 from tests.training.conftest import with_methods
@@ -114,6 +113,27 @@ def test_the_matcher_is_kept_where_base_learners_are_noise(
     assert result.labels_used == ("source", "validation")  # they chose the matcher
 
 
+def test_the_settings_of_a_run_reach_stacker_and_domain_similarity(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = dataclasses.replace(
+        quick,
+        adapt=dataclasses.replace(quick.adapt, stacking_iterations=0),
+        stack=StackConfig(source_share=0.1),
+        similarity=SimilarityConfig(trees=60),
+    )
+    evidence, matcher = evidence_and_matcher(shifted[0], config)
+    sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
+    zeros = {name: np.zeros((size, len(BASE_LEARNERS) + 1)) for name, size in sizes.items()}
+    monkeypatch.setattr(risk_plus, "out_of_fold_log_odds", lambda *_: zeros)
+    seen: set[Config] = set()
+    for name in ("fit_stacker", "domain_similarity"):
+        real = getattr(risk_plus, name)
+        monkeypatch.setattr(risk_plus, name, lambda *args, real=real: seen.add(args[-1]) or real(*args))
+    risk_plus.train_risk_plus(matcher, evidence, config)
+    assert seen == {config.stack, config.similarity}
+
+
 def test_posterior_means_count_the_source_as_so_many_pairs(
     shifted: tuple[Workload, TargetTruth], quick: RunConfig
 ) -> None:
@@ -145,7 +165,8 @@ def test_a_source_is_similar_to_itself_and_dissimilar_to_another() -> None:
 
 
 def test_the_source_forest_is_the_method_forest() -> None:
-    assert base_learners._SOURCE_FOREST_FACTOR * AdaptConfig().base_learner_trees == TREES
+    config = RunConfig()
+    assert config.stack.source_forest_factor * config.adapt.base_learner_trees == config.adapt.forest_trees
 
 
 def test_foreign_scores_go_through_a_default_run(

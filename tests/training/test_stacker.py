@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize
 
+from riskcore.config import StackConfig
 from riskcore.training.folds import folds_of
-from riskcore.training.stacker import fit_stacker
+from riskcore.training.stacker import _prior_weights, fit_stacker
 
 
 @settings(max_examples=60, deadline=None)
@@ -84,6 +85,31 @@ def test_the_penalised_loss_is_at_its_minimum(similarity: float) -> None:
     best = minimize(loss, np.array([0.0, 1.0, 0.0, 0.0]), tol=1e-12).x
     assert stacker.offset == pytest.approx(best[0], abs=1e-4)
     np.testing.assert_allclose(stacker.weights, best[1] * prior + best[2:], atol=1e-4)
+
+
+def test_the_stacker_of_two_pairs_by_hand() -> None:
+    """One base learner, similarity 0, a match at log-odds 1 and a non-match at -1.
+
+    Its prior weight is 1, and by symmetry the offset stays 0. Scale and weight then solve
+    2 p = 5 (scale - 1) = 100 weight with p = 1 / (1 + exp(scale + weight)).
+    """
+    stacker = fit_stacker(np.array([[1.0], [-1.0]]), np.array([1, 0]))
+    total = float(stacker.weights[0])  # scale · 1 + weight
+    p = 1 / (1 + np.exp(total))
+    assert stacker.offset == pytest.approx(0.0, abs=1e-12)
+    assert total == pytest.approx(1 + 2 * p / 5 + 2 * p / 100, abs=1e-9)
+    np.testing.assert_allclose(stacker.predict_proba(np.array([[1.0], [-1.0]])), [1 - p, p], atol=1e-12)
+    held = fit_stacker(np.array([[1.0], [-1.0]]), np.array([1, 0]), config=StackConfig(scale_penalty_far=1e12))
+    assert held.weights[0] == pytest.approx(1 + 2 / (1 + np.exp(held.weights[0])) / 100, abs=1e-9)
+
+
+def test_prior_weights_by_hand() -> None:
+    """Losses of log 2 and 0 (nearly): at similarity 1 the first keeps 0.975 · 1/2 against 0.025 of the second."""
+    log_odds, labels = np.array([[0.0, 40.0]]), np.array([1])
+    weights = _prior_weights(log_odds, labels, 1.0, 0, StackConfig())
+    np.testing.assert_allclose(weights, np.array([0.4875, 0.025]) / 0.5125)
+    ignored = _prior_weights(log_odds, labels, 1.0, 0, StackConfig(source_share=0.5, loss_weight_near=0.0))
+    np.testing.assert_allclose(ignored, [0.75, 0.25])
 
 
 def test_base_learners_with_independent_errors_beat_the_best_alone() -> None:
