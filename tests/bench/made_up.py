@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from riskcore.bench.run.stamps import code_stamp, hardware, versions
+from riskcore.bench.run.stamps import hardware, result_stamp
+from riskcore.provenance import versions
 
 
 def document(
@@ -46,7 +47,7 @@ def _result(method: str | tuple[str, str], f1: float, bench: str) -> dict[str, A
         "labels_used": ["source", "validation"],
         "record": {},
         "iterations": [],
-        "code": code_stamp(),
+        "code": result_stamp(ablation),
         "versions": versions(),
         "hardware": hardware(),
         "at": "2000-01-01T00:00:00Z",

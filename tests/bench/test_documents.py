@@ -16,10 +16,11 @@ from riskcore.bench.run import documents, worker
 from riskcore.bench.run.averaging import comparable, stamp_of
 from riskcore.bench.run.benchmark import RemainingWork
 from riskcore.bench.run.documents import missing, read_document
-from riskcore.bench.run.stamps import changed_settings, code_stamp, data_stamp, hardware, settings_stamp, versions
+from riskcore.bench.run.stamps import changed_settings, data_stamp, hardware, result_stamp, settings_stamp
 from riskcore.bench.run.tables import COLUMNS, long_rows, summary, write_tables
 from riskcore.bench.run.worker import run_cell
 from riskcore.config import MatcherConfig, RuleConfig, RunConfig
+from riskcore.provenance import versions
 from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root
 
@@ -46,7 +47,7 @@ def test_a_cell_leaves_what_it_should(cell: Cell, tmp_path: Path) -> None:
         assert 0 <= result["f1"] <= 1
         assert 0 <= result["unseen"]["f1"] <= 1
         assert result["seconds"] >= 0
-        assert result["code"] == code_stamp()
+        assert result["code"] == result_stamp(result["ablation"])
         assert result["versions"] == versions()
         assert result["hardware"] == hardware()
     assert [row["iteration"] for row in document["results"][1]["iterations"]] == [0, 1]
@@ -75,7 +76,7 @@ def test_only_missing_results_are_made(cell: Cell, tmp_path: Path) -> None:
 def test_other_code_counts_only_if_kept(cell: Cell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run_cell(cell.only([("forest", None)]), tmp_path, ignore)
     cell = cell.only([("forest", None)])
-    monkeypatch.setattr(documents, "code_stamp", lambda: "other")
+    monkeypatch.setattr(documents, "result_stamp", lambda ablation: "other")
     document = read_document(cell, tmp_path)
     assert missing(cell, document) == [("tradition", None), ("forest", None)]
     assert missing(cell, document, keep=True) == []

@@ -9,11 +9,12 @@ import pytest
 
 from riskcore.bench.plan.ablations import ABLATIONS
 from riskcore.bench.plan.cells import Cell
-from riskcore.bench.plan.plans import METHODS, BenchRequest, plan
+from riskcore.bench.plan.methods import default_methods
+from riskcore.bench.plan.plans import BenchRequest, plan
 from riskcore.bench.plan.workloads import find_workload, workload_or_none
-from riskcore.config import METHODS as ALL_METHODS
 from riskcore.config import MatcherConfig, RunConfig
 from riskcore.errors import ConfigError
+from riskcore.registry import METHODS
 from riskcore.training.experiment import methods_of
 from tests.bench.tiny import data_root
 
@@ -25,8 +26,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return data_root(tmp_path_factory.mktemp("data"), **PUBLIC)
 
 
-def test_the_methods_are_all_there_are() -> None:
-    assert set(METHODS) == set(ALL_METHODS)
+def test_the_methods_are_those_of_the_registry() -> None:
+    assert set(default_methods(is_shift=True)) == set(METHODS.names())
+    assert set(METHODS.names()) - set(default_methods(is_shift=False)) == {"transfer"}
 
 
 def test_the_six_shifts_seed_by_seed(data: Path) -> None:
@@ -38,7 +40,7 @@ def test_the_six_shifts_seed_by_seed(data: Path) -> None:
     assert maps["CORA2DS"] == ("author=authors",)
     assert maps["DA2DS"] == ()
     assert notices == []
-    assert {cell.config.methods for cell in cells} == {METHODS}
+    assert {cell.config.methods for cell in cells} == {default_methods(is_shift=True)}
     assert {(cell.config.matcher.kind, cell.config.matcher.wide) for cell in cells} == {("hybrid", False)}
 
 

@@ -12,7 +12,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 from riskcore.bench.plan.cells import Cell
-from riskcore.bench.plan.plans import METHODS, BenchRequest, plan
+from riskcore.bench.plan.plans import BenchRequest, plan
 from riskcore.bench.report import images, write
 from riskcore.bench.report import page as report
 from riskcore.bench.report.commands import commands
@@ -23,6 +23,7 @@ from riskcore.bench.report.means import grouped
 from riskcore.bench.report.page import NOTES, kept_notes, render
 from riskcore.bench.report.paper import SHIFT, PaperFigure, paper_figure
 from riskcore.cli import app
+from riskcore.registry import METHODS
 from tests.bench.made_up import document
 from tests.bench.tiny import QUICK, data_root
 
@@ -140,8 +141,26 @@ def test_all_methods_are_compared_only_if_all_are_there() -> None:
     assert cells_of(render(some, {}), "| DA2DS | 1 | 94.00") == ["DA2DS", "1", "94.00", "above (+4.00)"]
 
 
+def test_a_method_of_a_package_that_is_not_installed_is_still_shown() -> None:
+    """A method that the registry does not know was left out of every table without a word."""
+    some = [document("shift", "DA2DS", "", seed, {**SCORES, "elsewhere": 97.0}) for seed in range(2)]
+    page = render(some, {})
+    assert "| `elsewhere` | not registered here: from a package that is not installed |" in page
+    row = next(line for line in page.splitlines() if line.startswith("| DA2DS | 2 | 19.86"))
+    assert row.endswith("| **97.00 ± 0.00** |")
+    assert "--methods tradition,supervised,forest,risk,risk+,elsewhere" in page
+    assert "elsewhere" in {trace.name for trace in figures(some)["shift"].data}
+    some[0]["results"][-1]["code"] = "older"
+    assert "- elsewhere: DA2DS (seeds 0)" in render(some, {})
+
+
+def test_an_ablation_of_before_is_still_shown() -> None:
+    page = render([document("shift", "DA2DS", "", 0, {"risk": 93.0, ("risk", "no luck"): 91.0})], {})
+    assert "| DA2DS | 1 | 93.00 | 91.00 (-2.00) |" in page
+
+
 def test_commands_ask_for_no_more_than_was_asked() -> None:
-    few, all_ = {"tradition": 80.0, "risk": 90.0}, dict.fromkeys(METHODS, 90.0)
+    few, all_ = {"tradition": 80.0, "risk": 90.0}, dict.fromkeys(METHODS.names(), 90.0)
     shifts = [document("shift", "DA2DS", "", seed, few if seed else all_) for seed in range(3)]
     shifts[0]["results"] += document("shift", "DA2DS", "", 0, {("risk", "no VaR"): 91.0})["results"]
     renamed = {"attribute_map": ["title=Song Name", "year=Released"]}

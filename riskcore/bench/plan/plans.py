@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from riskcore.bench.plan.cells import Cell
+from riskcore.bench.plan.methods import default_methods
 from riskcore.bench.plan.workloads import DataLocation, find_workload, workload_or_none
 from riskcore.config import RunConfig
 from riskcore.errors import ConfigError
@@ -28,9 +29,6 @@ SIZES = (50, 100, 200, 500, 1000, None)
 BY_SPLIT = ("AB",)  # too hard for 10 % of a fifth of the pairs: the paper varies the split instead
 TENTHS = ("DA", "MB20K")  # so easy that the paper varies the validation size at 10 % of the training part
 DITTO_TOO = ("AB", "IA")
-
-METHODS = ("tradition", "transfer", "supervised", "self-training", "forest", "risk", "risk+")
-_UNSHIFTED = tuple(method for method in METHODS if method != "transfer")  # nothing to transfer to
 
 
 @dataclasses.dataclass(frozen=True)
@@ -84,7 +82,7 @@ def _with_methods(config: RunConfig, bench: str, request: BenchRequest) -> RunCo
     """The methods that a run with this matcher can use; with others its cell would never be complete."""
     from riskcore.training.experiment import methods_of
 
-    methods = request.methods or (METHODS if bench == SHIFT else _UNSHIFTED)
+    methods = request.methods or default_methods(is_shift=bench == SHIFT)
     if not request.methods and config.matcher.kind == "toy":
         methods = tuple(method for method in methods if method != "transfer")  # it has no gradient to reverse
     config = dataclasses.replace(config, methods=methods)

@@ -7,10 +7,10 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from riskcore.bench.plan.ablations import ABLATIONS
+from riskcore.bench.plan.methods import default_methods, in_order
 from riskcore.bench.plan.plans import (
     DEFAULTS,
     DITTO_TOO,
-    METHODS,
     SAME_SOURCE,
     SHIFT,
     SIZES,
@@ -82,7 +82,7 @@ def _requested(documents: Sequence[Document]) -> list[Requested]:
     needed = [one for one in requests if not any(one != other and _covers(other, one) for other in requests)]
     found = dict.fromkeys(
         (
-            tuple(method for method in METHODS if (method, None) in entries),
+            tuple(in_order(sorted(method for method, ablation in entries if ablation is None))),
             any(("risk", name) in entries for name in ABLATIONS),
             seeds,
         )
@@ -108,7 +108,7 @@ def _boxes(points: Iterable[tuple[Any, ...]]) -> list[Box]:
 
 def _seeds_and_methods(bench: str, requested: Requested) -> list[str]:
     methods, _, seeds = requested
-    usual = tuple(method for method in METHODS if bench == SHIFT or method != "transfer")
+    usual = default_methods(is_shift=bench == SHIFT)
     return [f"--seeds {seeds}", *([] if methods == usual else [f"--methods {','.join(methods)}"])]
 
 

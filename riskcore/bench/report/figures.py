@@ -8,20 +8,12 @@ from typing import Any
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
+from riskcore.bench.plan.methods import colour_of
 from riskcore.bench.report.differences import compare_methods
 from riskcore.bench.report.means import TITLES, ResultGroup, grouped, lines, methods_of, seeds_of
 from riskcore.bench.report.paper import paper_figure
 from riskcore.bench.run.schema import Document, MeanRow
 
-COLOURS = {
-    "tradition": "#7a8694",
-    "transfer": "#b07d4f",
-    "supervised": "#9a8f2c",
-    "self-training": "#8a6fb0",
-    "forest": "#5f9e57",
-    "risk": "#2f7fc1",
-    "risk+": "#12a5b5",
-}
 PAPER = "#c2410c"
 _COLUMNS = 3
 
@@ -52,14 +44,14 @@ def _bars(groups: Sequence[ResultGroup], title: str) -> go.Figure:
         rows = [group.methods.get(method) for group in groups]
         figure.add_bar(
             x=names, y=_means(rows), error_y=_deviations(rows),
-            name=method, marker_color=COLOURS[method], offsetgroup=method,
+            name=method, marker_color=colour_of(method), offsetgroup=method,
         )  # fmt: skip
     for method in methods_of(groups):
         paper = [paper_figure(group.head, method) for group in groups]
         if any(paper):
             figure.add_bar(
                 x=names, y=[None if one is None else one.mean for one in paper], name=f"{method}, paper",
-                marker={"color": "rgba(0,0,0,0)", "line": {"color": COLOURS[method], "width": 2}},
+                marker={"color": "rgba(0,0,0,0)", "line": {"color": colour_of(method), "width": 2}},
                 offsetgroup=f"{method}, paper",
             )  # fmt: skip
     return _laid_out(figure, title, 420)
@@ -79,7 +71,7 @@ def _small_multiples(groups: Sequence[ResultGroup], title: str) -> go.Figure:
             rows = [group.methods.get(method) for group in some]
             figure.add_scatter(
                 x=variants, y=_means(rows), error_y=_deviations(rows),
-                name=method, legendgroup=method, showlegend=number == 0, line_color=COLOURS[method],
+                name=method, legendgroup=method, showlegend=number == 0, line_color=colour_of(method),
                 mode="lines+markers", marker_size=5, **cell,
             )  # fmt: skip
         _add_paper(figure, some, variants, cell)

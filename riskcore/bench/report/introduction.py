@@ -4,18 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from riskcore.bench.plan.methods import words_of
 from riskcore.bench.report.cells_text import markdown_table
 from riskcore.bench.report.means import ResultGroup, methods_of, seeds_of
 
-METHODS = {
-    "tradition": "the matcher as trained on the source; validation pairs only choose its best epoch",
-    "transfer": "the matcher trained so that it cannot tell source from target (gradient reversal)",
-    "supervised": "tradition, trained further on the validation pairs",
-    "self-training": "tradition, trained further on its own labels of the target",
-    "forest": "no matcher: a random forest on the metrics of source and validation pairs",
-    "risk": "the paper's method: tradition, adapted to the target by the mistakes that the risk model expects",
-    "risk+": "this project's extension: matcher, rules, forests and a linear model, combined by stacking",
-}
 DATA_SETS = {
     "DA": "DBLP-ACM", "DS": "DBLP-Scholar", "CORA": "Cora", "AB": "Abt-Buy", "IA": "iTunes-Amazon",
     "MB20K": "MusicBrainz 20K",
@@ -35,7 +27,7 @@ SECTIONS = {
 
 def introduction(groups: Sequence[ResultGroup]) -> list[str]:
     """What the figures are, and the methods that gave them."""
-    methods = [(f"`{method}`", METHODS[method]) for method in methods_of(groups)]
+    methods = [(f"`{method}`", words_of(method)) for method in methods_of(groups)]
     text = f"F1 on the target's test pairs, in %. {_seeds(groups)} The best of ours is in bold."
     return [
         text,

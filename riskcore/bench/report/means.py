@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 
-from riskcore.bench.plan.plans import DEFAULTS, METHODS, SPLITS
+from riskcore.bench.plan.methods import in_order
+from riskcore.bench.plan.plans import DEFAULTS, SPLITS
 from riskcore.bench.report.differences import compare_methods
 from riskcore.bench.run.averaging import GroupKey
 from riskcore.bench.run.schema import Document, MeanRow, ResultHead
@@ -104,7 +105,7 @@ def _order(group: ResultGroup) -> GroupKey:
 
 def methods_of(groups: Sequence[ResultGroup]) -> list[str]:
     """The methods that any of the groups has, in the order in which they are shown."""
-    return [method for method in METHODS if any(method in group.methods for group in groups)]
+    return in_order(method for group in groups for method in group.methods)
 
 
 def lines(groups: Sequence[ResultGroup]) -> dict[str, list[ResultGroup]]:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from riskcore.bench.plan.plans import METHODS, SAME_SOURCE, SHIFT, VALIDATION_SIZE
+from riskcore.bench.plan.methods import in_order
+from riskcore.bench.plan.plans import SAME_SOURCE, SHIFT, VALIDATION_SIZE
 from riskcore.bench.report.cells_text import markdown_table
 from riskcore.bench.report.commands import commands
 from riskcore.bench.report.means import TITLES
@@ -65,11 +66,10 @@ def _older(documents: Sequence[Document]) -> list[str]:
     """Which results come from other code, by method."""
     cells: dict[tuple[str, ...], dict[str, list[int]]] = {}
     for one in documents:
-        older = {result["method"] for result in one["results"] if not is_current(result)}
+        older = in_order(result["method"] for result in one["results"] if not is_current(result))
         name = ", ".join(part for part in (one["workload"], one["variant"]) if part)
         if older:
-            methods = tuple(method for method in METHODS if method in older)
-            cells.setdefault(methods, {}).setdefault(name, []).append(one["seed"])
+            cells.setdefault(tuple(older), {}).setdefault(name, []).append(one["seed"])
     if not cells:
         return []
     if not any(is_current(result) for one in documents for result in one["results"]):

@@ -11,10 +11,11 @@ from riskcore.bench.plan.cells import CELLS, Cell, CellGroup, CostGroup, Entry
 from riskcore.bench.run.documents import borrow, missing, read_document, was_resumed
 from riskcore.bench.run.pool import CellEvent, OnEvent, run_cells
 from riskcore.bench.run.schema import Document, Row
-from riskcore.bench.run.stamps import code_stamp, data_stamp
+from riskcore.bench.run.stamps import data_stamp
 from riskcore.bench.run.tables import write_tables
 from riskcore.bench.run.time_left import TimeLeft
 from riskcore.errors import BusyError, ConfigError
+from riskcore.provenance import code_stamp
 from riskcore.storage.files import writing
 from riskcore.storage.lock import FolderLock
 

