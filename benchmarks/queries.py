@@ -30,6 +30,7 @@ from riskcore.rules.rule import Condition, Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import PairQuery, RunFolder, pair_detail, pair_history, query_pairs, rule_table
 from riskcore.runs.evidence_files import write_evidence, write_pairs, write_truth
+from riskcore.runs.formats import FORMAT
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.files import write_json
 from riskcore.training.results import IterationScores
@@ -99,7 +100,7 @@ def synthetic_run(folder: RunFolder, pairs: int, rules: int, fired: float, chanc
     for iteration in range(2):
         scores = model.score(np.clip(probability + 0.1 * iteration, 0, 1), matrix)
         writer.write(IterationScores("risk", iteration, scores, model, {"seconds": 0.0}))
-    write_json(folder.run_file, {"attributes": [{"name": name} for name in ATTRIBUTES]})
+    write_json(folder.run_file, {"format": FORMAT, "attributes": [{"name": name} for name in ATTRIBUTES]})
 
 
 class _Evidence:

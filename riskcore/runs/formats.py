@@ -45,9 +45,9 @@ def checked_format(document: Mapping[str, Any], run: str) -> int:
 def description(document: dict[str, Any], run: str) -> RunDescription:
     """run.json in today's words."""
     if checked_format(document, run) == 1:
-        versions = dict(document["versions"])
+        versions = dict(document.get("versions", {}))
         added = {"format": 1, "code": "", "platform": versions.pop("platform", ""), "truth_fingerprint": ""}
-        document = {**added, **document, "versions": versions, "config": _settings(document["config"])}
+        document = {**added, **document, "versions": versions, "config": _settings(document.get("config", {}))}
     return cast(RunDescription, document)
 
 

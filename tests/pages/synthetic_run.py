@@ -20,6 +20,7 @@ from riskcore.rules.firing import fire
 from riskcore.rules.rule import Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
+from riskcore.runs.formats import FORMAT
 from riskcore.runs.readers.initial_rankings import initial_rankings
 from riskcore.runs.readers.method_comparison import compare_methods
 from riskcore.storage.files import write_json, write_parquet, write_text
@@ -121,6 +122,7 @@ def _write_static(
 ) -> None:
     rows = np.arange(len(ids), dtype=np.int64)
     document = {
+        "format": FORMAT,
         "run": folder.path.name,
         "attributes": [{"name": n, "type": "name" if n != "year" else "number"} for n in ATTRIBUTES],
         "counts": {"train": 1000, "valid": 200, "target": len(ids)},
