@@ -115,7 +115,7 @@ def test_settings_come_from_a_file_and_options_win(call, tmp_path, runs):
         ((), "needs --source"),
         (("--source", "nowhere"), "There is nothing here"),
         (("--source", "DATA", "--matcher", "oracle"), "no matcher named 'oracle'"),
-        (("--source", "DATA", "--methods", "magic"), "No method is called magic"),
+        (("--source", "DATA", "--methods", "magic"), "no method named 'magic'"),
         (("--source", "DATA", "--split", "a:b"), "a:b"),
         (("--source", "DATA", "--map", "title=name"), "needs a target"),
         (("--source", "DATA", "--train-fraction", "2"), "train_fraction"),

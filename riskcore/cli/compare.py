@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import statistics
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any, TypedDict
 
 import typer
 from rich.table import Table as Grid
@@ -15,7 +16,33 @@ from riskcore.errors import ConfigError
 if TYPE_CHECKING:
     from riskcore.runs import RunFolder
 
-BASE = "tradition"
+_CHANGE = ("flipped", "fixed", "broken", "p_value", "f1_change_interval")
+
+
+class ComparedRun(TypedDict):
+    """One run: each method's row of the results, and what it changed against tradition."""
+
+    run: str
+    name: str
+    source: str
+    target: str | None
+    seed: int
+    methods: dict[str, dict[str, Any]]
+
+
+class MeanScores(TypedDict):
+    """One method over several runs: how many have its F1, and its mean and standard deviation."""
+
+    runs: int
+    f1_mean: float | None
+    f1_deviation: float | None
+
+
+class RunsCompared(TypedDict):
+    """What `compare --json` prints."""
+
+    runs: list[ComparedRun]
+    methods: dict[str, MeanScores]
 
 
 def compare(
@@ -27,29 +54,37 @@ def compare(
     from riskcore.cli.pairs import folder_of
 
     found = [compared(folder_of(one, runs)) for one in run]
-    document = {"runs": found, "methods": means(found)}
+    document: RunsCompared = {"runs": found, "methods": means(found)}
     if as_json:
         print_json(document)
     else:
         _print(document)
 
 
-def compared(folder: RunFolder) -> dict[str, Any]:
-    """One run: each method's scores, and what it changed against tradition."""
+def compared(folder: RunFolder) -> ComparedRun:
+    """The run's results beside its stored comparison."""
+    from riskcore.runs.readers.method_comparison import comparison
+
     results, made_from = folder.results(), folder.run()
     if results is None:
         raise ConfigError(f"Run {folder.path.name} is not done: there is nothing to compare yet.")
-    changes = _changes(folder)
-    methods = {name: {**row, **changes.get(name, {})} for name, row in results["methods"].items()}
+    changes = comparison(folder)["changes"]
+    methods = {name: {**row, **_change(changes.get(name))} for name, row in results["methods"].items()}
     config = made_from["config"]
-    facts = {"source": config["source"], "target": config["target"], "seed": made_from["seed"]}
-    return {"run": folder.path.name, "name": made_from["name"], **facts, "methods": methods}
+    return {
+        "run": folder.path.name,
+        "name": made_from["name"],
+        "source": config["source"],
+        "target": config["target"],
+        "seed": made_from["seed"],
+        "methods": methods,
+    }
 
 
-def means(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+def means(found: list[ComparedRun]) -> dict[str, MeanScores]:
     """Per method the mean and spread of its F1 over the runs that know it."""
     names = dict.fromkeys(name for one in found for name in one["methods"])
-    rows = {}
+    rows: dict[str, MeanScores] = {}
     for name in names:
         scores = [one["methods"][name]["f1"] for one in found if name in one["methods"]]
         known = [score for score in scores if score is not None]
@@ -59,26 +94,12 @@ def means(found: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
     return rows
 
 
-def _changes(folder: RunFolder) -> dict[str, dict[str, Any]]:
-    """Pairs fixed and broken by each method against tradition, with the exact McNemar test."""
-    import pyarrow.parquet as pq
-
-    from riskcore.evaluation import compare_labels
-
-    final = pq.read_table(folder.final_file)
-    if BASE not in final.column_names:
-        return {}
-    truth = pq.read_table(folder.truth_file).column("label").to_numpy() if folder.has_truth else None
-    labels = {name: (final.column(name).to_numpy() >= 0.5).astype("int8") for name in final.column_names[2:]}
-    rows = {}
-    for name, label in labels.items():
-        change = compare_labels(truth, labels[BASE], label)
-        counts = {"flipped": len(change.flipped), "fixed": change.counts.fixed, "broken": change.counts.broken}
-        rows[name] = {**counts, "p_value": change.p_value, "f1_change_interval": change.f1_change_interval}
-    return rows
+def _change(change: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Pairs fixed and broken against tradition, with the exact McNemar test; None for tradition itself."""
+    return dict.fromkeys(_CHANGE) if change is None else {field: change[field] for field in _CHANGE}
 
 
-def _print(document: dict[str, Any]) -> None:
+def _print(document: RunsCompared) -> None:
     from riskcore.cli.run import print_lacked
     from riskcore.data.problems import visible
 
@@ -94,7 +115,7 @@ def _print(document: dict[str, Any]) -> None:
         print_lacked(one["methods"])
     if len(document["runs"]) > 1:
         over = Grid("method", "runs", "mean F1", "deviation", box=None)
-        for name, row in document["methods"].items():
-            figures = (number(percent(row[field]), ".2f") for field in ("f1_mean", "f1_deviation"))
-            over.add_row(name, str(row["runs"]), *figures)
+        for name, mean in document["methods"].items():
+            figures = (number(percent(figure), ".2f") for figure in (mean["f1_mean"], mean["f1_deviation"]))
+            over.add_row(name, str(mean["runs"]), *figures)
         console().print(over)

@@ -18,7 +18,7 @@ from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
-    from riskcore.runs.documents import MethodRow, RunResults
+    from riskcore.runs.documents import RunResults
     from riskcore.runs.store.run_record import RunRecord
     from riskcore.runs.store.run_store import RunStore
 
@@ -170,7 +170,7 @@ def print_results(results: RunResults) -> None:
     say(Text(f"run {results['run']}: {took}", style="bold"))
 
 
-def print_lacked(methods: Mapping[str, MethodRow]) -> None:
+def print_lacked(methods: Mapping[str, Mapping[str, Any]]) -> None:
     """What each method could not do for want of labels."""
     for method, row in methods.items():
         for sentence in row.get("lacked") or ():
