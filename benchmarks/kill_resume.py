@@ -1,4 +1,4 @@
-"""Kill a run again and again at random moments, resume it each time, and compare it with one left in peace.
+"""Kill a run at random moments, resume it each time, and compare it with an undisturbed run.
 
 python benchmarks/kill_resume.py [--kills 20] [--seed 0] [--methods tradition,risk,risk+,supervised,forest] [--json]
 
@@ -51,12 +51,12 @@ def main(
         adapt=AdaptConfig(iterations=6),
     )
     with tempfile.TemporaryDirectory() as folder:
-        found = torture(RunStore(Path(folder) / "runs"), config, kills, random.Random(seed))
+        found = kill_and_resume(RunStore(Path(folder) / "runs"), config, kills, random.Random(seed))
     report(found, as_json)
     raise typer.Exit(bool(found["differences"]))
 
 
-def torture(
+def kill_and_resume(
     store: RunStore,
     config: RunConfig,
     kills: int,
@@ -64,9 +64,9 @@ def torture(
     command: Sequence[str] = WORKER,
     longest: float | None = None,
 ) -> dict[str, Any]:
-    """A run in peace, then as many runs as it takes to place all kills; what differed, and where they fell."""
+    """An undisturbed run, then as many runs as all kills need; what differed, and in which phases the kills fell."""
     started = time.monotonic()
-    reference = store.create(config, "in peace")
+    reference = store.create(config, "undisturbed")
     worker(store, reference, command).wait()
     longest = longest or 0.4 * store.get(reference.id).seconds
     done, differences, phases, runs = 0, list[str](), Counter[str](), 0
@@ -118,7 +118,7 @@ def unreadable(folder: RunFolder) -> list[str]:
 
 
 def compare(store: RunStore, reference: RunRecord, run: RunRecord) -> list[str]:
-    """Everything in which the disturbed run differs from the one in peace."""
+    """Everything in which the disturbed run differs from the undisturbed one."""
     if run.state is not RunState.DONE:
         return [f"The run ended as {run.state}: {run.error}"]
     ours, theirs = RunFolder(run.folder), RunFolder(reference.folder)
@@ -160,8 +160,8 @@ def _event_differences(store: RunStore, reference: RunRecord, run: RunRecord) ->
     if [event.sequence for event in events] != list(range(1, len(events) + 1)):
         found.append("sequence numbers have gaps")
     ours = Counter(key for event in events if (key := _identity(event.kind, event.record)))
-    told = store.events(reference.id, limit=1_000_000)
-    theirs = Counter(key for event in told if (key := _identity(event.kind, event.record)))
+    expected = store.events(reference.id, limit=1_000_000)
+    theirs = Counter(key for event in expected if (key := _identity(event.kind, event.record)))
     found += [
         f"event {key} happened {ours[key]} times instead of {theirs[key]}"
         for key in ours | theirs

@@ -5,24 +5,28 @@ python benchmarks/queries.py [--pairs 1000000] [--rules 300] [--fired 10] [--see
 
 from __future__ import annotations
 
+import dataclasses
 import statistics
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import pandas as pd
 import typer
+from scipy import sparse
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from benchmarks.arguments import JsonOption, report
 from benchmarks.risk import firing
-from riskcore.data.pairs import Pairs, Table
+from riskcore.data.pairs import LabelledPairs, Pairs, Table
 from riskcore.evaluation.truth_scorer import TruthScorer
+from riskcore.matchers import Examples
 from riskcore.metrics.kinds import Metric
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import prior_model
@@ -33,6 +37,7 @@ from riskcore.runs.evidence_files import write_evidence, write_pairs, write_trut
 from riskcore.runs.formats import FORMAT
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.files import write_json
+from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.results import IterationScores
 
 REPEATS = 5
@@ -95,7 +100,9 @@ def synthetic_run(folder: RunFolder, pairs: int, rules: int, fired: float, chanc
     found = _rules(rules)
     model = prior_model([rule.key for rule in found.rules], found.match_rate, found.support)
     metrics = MetricMatrix(chance.random((pairs, 20)).astype(np.float32), _metrics())
-    write_evidence(folder, _Evidence(metrics, matrix, found))
+    labelled = LabelledPairs(table, table, rows, rows, target.ids, truth)
+    part = _SyntheticPart(Examples(labelled), metrics, found, matrix)
+    write_evidence(folder, Evidence(part, part, part, None, found, model))
     writer, probability = ScoreWriter(folder, target.ids, TruthScorer(truth)), chance.random(pairs)
     for iteration in range(2):
         scores = model.score(np.clip(probability + 0.1 * iteration, 0, 1), matrix)
@@ -103,12 +110,15 @@ def synthetic_run(folder: RunFolder, pairs: int, rules: int, fired: float, chanc
     write_json(folder.run_file, {"format": FORMAT, "attributes": [{"name": name} for name in ATTRIBUTES]})
 
 
-class _Evidence:
-    """As much of the evidence as is written to files."""
+@dataclasses.dataclass(frozen=True, eq=False)
+class _SyntheticPart(EvidencePart):
+    """Pairs on which rules fire at random, not by their metrics."""
 
-    def __init__(self, metrics: MetricMatrix, fired: Any, rules: RuleSet) -> None:
-        self.target, self.rules = self, rules
-        self.metrics, self.fired = metrics, fired
+    matrix: sparse.csr_array
+
+    @cached_property
+    def fired(self) -> sparse.csr_array:
+        return self.matrix
 
 
 def _table(records: int, chance: np.random.Generator) -> Table:

@@ -34,12 +34,12 @@ from riskcore.training.gather import gather
 from riskcore.training.listeners import ConsoleProgress
 from riskcore.training.supervised import train_on_labels
 
-CORA_NAMES = {"author": "authors"}  # what the other bibliographies call it
+CORA_NAMES = {"author": "authors"}  # the name in the other bibliographies
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Trained:
-    """One seed: evidence, the trained matcher's answers, the truth."""
+    """One seed: the evidence, the trained matcher's output on validation and target pairs, the truth."""
 
     evidence: Evidence
     validated: np.ndarray
@@ -82,8 +82,8 @@ def _train(root: Path, name: str, config: RunConfig) -> Trained:
         seed=config.seed,
         listeners=[ConsoleProgress(sys.stderr)],
     )
-    answers = [matcher.predict_proba(part.examples) for part in (evidence.validation, evidence.target)]
-    return Trained(evidence, *answers, truth.labels)
+    validated, probability = (matcher.predict_proba(part.examples) for part in (evidence.validation, evidence.target))
+    return Trained(evidence, validated, probability, truth.labels)
 
 
 def _seed_row(runs: list[Trained], seed: int, config: RunConfig) -> dict[str, Any]:
@@ -91,7 +91,7 @@ def _seed_row(runs: list[Trained], seed: int, config: RunConfig) -> dict[str, An
     label = run.probability >= 0.5
     started = time.perf_counter()
     rankings = _rankings(run, runs, config, seed)
-    row = {"f1": confusion(run.truth, label).f1, "wrong": int((label != run.truth).sum())}
+    row: dict[str, Any] = {"f1": confusion(run.truth, label).f1, "wrong": int((label != run.truth).sum())}
     for one in compare(rankings, label != run.truth, config=config.risk, seed=seed):
         row[one.name] = {
             "auroc": one.auroc, "interval": one.interval, "lead": one.lead, "lead_interval": one.lead_interval,

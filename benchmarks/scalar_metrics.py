@@ -38,8 +38,8 @@ def pair_metrics(space: MetricSpace, left: dict[str, str | None], right: dict[st
         one, other = left[attribute.name], right[attribute.name]
         for kind in KINDS_OF[attribute.type]:
             row.append(scalar(kind, attribute.type, one, other, statistics))  # noqa: PERF401 - the plain loop
-    texts = [" ".join(fold(value) for value in record.values() if value is not None) for record in (left, right)]
-    return row + [_on_records(kind, *texts, space) for kind in RECORD_KINDS]
+    a, b = (" ".join(fold(value) for value in record.values() if value is not None) for record in (left, right))
+    return row + [_on_records(kind, a, b, space) for kind in RECORD_KINDS]
 
 
 def _on_records(kind: str, a: str, b: str, space: MetricSpace) -> float:

@@ -16,6 +16,7 @@ import json
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -27,19 +28,20 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from an
 
 from riskcore.config import MatcherConfig
 from riskcore.data.dataset import open_data
+from riskcore.data.schema import Attribute
 from riskcore.data.workload import build_workload
 from riskcore.matchers import Examples, TuningSet, create
 from riskcore.matchers.deepmatcher import AttentionMatcher, DeepMatcher
 from riskcore.matchers.encode import Corpus
 from riskcore.matchers.network import Network, compare
 from riskcore.matchers.neural import NeuralMatcher, Work
-from riskcore.matchers.summaries import FAR
+from riskcore.matchers.summaries import FAR, Attention
 
 BATCH = 128
 
 
 class NaiveMatcher(AttentionMatcher):
-    """The attention matcher, computed without any of the care."""
+    """The attention matcher, computed without any optimisation."""
 
     def _work(self, several: list[Examples], training: bool) -> Work:  # type: ignore[override]
         network = self._ready()
@@ -70,6 +72,7 @@ class Naive:
 
     def _look(self, ids: Tensor, words: Tensor, one: int, other: int) -> Tensor:
         attention = self.network.summariser
+        assert isinstance(attention, Attention)
         mine, theirs = ids[:, :, one], ids[:, :, other]
         same = ((mine.unsqueeze(3) == theirs.unsqueeze(2)) & (mine > 0).unsqueeze(3)).float()
         scores = attention.likeness * words[:, :, one] @ words[:, :, other].transpose(2, 3)
@@ -92,7 +95,7 @@ def matmul_rate(size: int = 768, seconds: float = 0.5) -> float:
     return done * 2 * size**3 / (time.perf_counter() - started)
 
 
-def prepare(kind: str, train: Examples, attributes: tuple, threads: int) -> NeuralMatcher:
+def prepare(kind: str, train: Examples, attributes: tuple[Attribute, ...], threads: int) -> NeuralMatcher:
     config = MatcherConfig(kind="attention" if kind == "naive" else kind, threads=threads)
     matcher = NaiveMatcher(config, attributes) if kind == "naive" else create(config, attributes)
     assert isinstance(matcher, NeuralMatcher)
@@ -100,27 +103,27 @@ def prepare(kind: str, train: Examples, attributes: tuple, threads: int) -> Neur
     return matcher
 
 
-def one_pass(matcher: NeuralMatcher, lesson: TuningSet) -> float:
+def one_pass(matcher: NeuralMatcher, tuning_set: TuningSet) -> float:
     started = time.perf_counter()
-    matcher.fine_tune(lesson, rate=1e-3, batch_size=BATCH if isinstance(matcher, DeepMatcher) else None)
+    matcher.fine_tune(tuning_set, rate=1e-3, batch_size=BATCH if isinstance(matcher, DeepMatcher) else None)
     return time.perf_counter() - started
 
 
-def operations(matcher: NeuralMatcher, lesson: TuningSet) -> int:
-    one_pass(matcher, lesson)  # what is done once for all passes is not counted
+def operations(matcher: NeuralMatcher, tuning_set: TuningSet) -> int:
+    one_pass(matcher, tuning_set)  # what is done once for all passes is not counted
     with FlopCounterMode(display=False) as counter:
-        one_pass(matcher, lesson)
+        one_pass(matcher, tuning_set)
     return counter.get_total_flops()
 
 
-def measure(data: Path, kinds: list[str], pairs: int, rounds: int, threads: int) -> dict:
+def measure(data: Path, kinds: list[str], pairs: int, rounds: int, threads: int) -> dict[str, Any]:
     torch.set_num_threads(threads)
     workload, _ = build_workload(open_data(data))
     train = Examples(workload.source).take(np.random.default_rng(0).permutation(len(workload.source))[:pairs])
-    lesson = TuningSet.from_labels(train)
+    tuning_set = TuningSet.from_labels(train)
     few = TuningSet.from_labels(train.take(slice(0, 64)))
     matchers = {kind: prepare(kind, train, workload.attributes, threads) for kind in kinds}
-    sets = {kind: few if kind == "ditto" else lesson for kind in kinds}
+    sets = {kind: few if kind == "ditto" else tuning_set for kind in kinds}
     flops = {kind: operations(matcher, sets[kind]) for kind, matcher in matchers.items()}
     best, rate = dict.fromkeys(kinds, np.inf), 0.0
     for _ in range(rounds):
@@ -149,16 +152,17 @@ def main() -> None:
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    told = measure(options.data, options.matchers.split(","), options.pairs, options.rounds, options.threads)
+    found = measure(options.data, options.matchers.split(","), options.pairs, options.rounds, options.threads)
     if options.json:
-        print(json.dumps(told, indent=1))
+        print(json.dumps(found, indent=1))
         return
-    print(f"{told['data']}: {told['pairs']} pairs, {told['threads']} thread(s), {told['matmul_gflops']:.0f} GFLOP/s")
-    for kind, row in told["matchers"].items():
+    print(f"{found['data']}: {found['pairs']} pairs, {found['threads']} thread(s)")
+    print(f"matrix product: {found['matmul_gflops']:.0f} GFLOP/s")
+    for kind, row in found["matchers"].items():
         print(f"{kind:10s} {row['pairs_per_second']:8.0f} pairs/s  {100 * row['share_of_matmul']:5.1f} % of matmul")
-    print(
-        f"attention / naive {told['attention_over_naive']:.1f}   attention / hybrid {told['attention_over_hybrid']:.1f}"
-    )
+    for other in ("naive", "hybrid"):
+        ratio = found[f"attention_over_{other}"]
+        print(f"attention / {other}: {'-' if ratio is None else format(ratio, '.1f')}")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,7 @@ import time
 import pytest
 import sqlalchemy as sa
 
-from benchmarks.kill_resume import PROJECT, torture, worker
+from benchmarks.kill_resume import PROJECT, kill_and_resume, worker
 from riskcore.config import AdaptConfig
 from riskcore.errors import BusyError
 from riskcore.runs import RunFolder, RunState, RunStateError, cancel, resume, start
@@ -32,7 +32,7 @@ def wait_for(store, run, *states, seconds=40):
 def test_killed_at_random_moments_and_resumed(store, data, monkeypatch):
     monkeypatch.setenv("FAKE_PAUSE", "0.05")
     config = small_config(data, adapt=AdaptConfig(iterations=8), methods=("tradition", "risk", "risk+"))
-    found = torture(store, config, kills=6, chance=random.Random(0), command=FAKE, longest=0.9)
+    found = kill_and_resume(store, config, kills=6, chance=random.Random(0), command=FAKE, longest=0.9)
     assert found["differences"] == []
     assert found["kills"] == 6
 
