@@ -122,8 +122,10 @@ def show_budget(folder: RunFolder, found: Comparison) -> None:
 
 def show_rankings(folder: RunFolder, found: Comparison) -> None:
     """Each ranking with its AUROC, the reviews it needs, and the labels it was made from."""
-    risk: dict[str, Any] = (folder.results() or {}).get("risk") or {}
-    areas = {"risk": risk.get("auroc"), **risk.get("rivals", {}), "random order": 0.5}
+    results = folder.results()
+    risk = None if results is None else results["risk"]
+    areas = {} if risk is None else {"risk": risk["auroc"], **risk["rivals"]}
+    areas["random order"] = 0.5
     rows = [
         {
             "ranking": curve["ranking"],
@@ -161,8 +163,9 @@ def show_runs(current: RunRecord) -> None:
 
 
 def run_row(record: RunRecord) -> dict[str, Any]:
-    methods = (RunFolder(record.folder).results() or {}).get("methods", {})
-    scores = {name: round(100 * row["f1"], 1) for name, row in methods.items() if row.get("f1") is not None}
+    results = RunFolder(record.folder).results()
+    f1 = {} if results is None else {name: row["f1"] for name, row in results["methods"].items()}
+    scores = {name: round(100 * score, 1) for name, score in f1.items() if score is not None}
     matcher = record.config.matcher.kind
     return {"run": short(record.name, 50), "matcher": matcher, "seed": record.config.seed, **scores}
 

@@ -11,30 +11,22 @@ from rich.progress import BarColumn, Progress, TextColumn
 
 from riskcore.cli.console import console, say
 from riskcore.registry import iterations_of
+from riskcore.runs.readers.time_left import seconds_left, share_done, step_seconds, within_evidence
 from riskcore.training.listeners import Listener, Record
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
     from riskcore.training.results import IterationScores
 
-# Rough shares of a run's time, for an estimate that a person can plan by; no result depends on them.
-_SHARES = {
-    "evidence": 1.0,
-    "tradition": 3.0,
-    "risk": 3.0,
-    "risk+": 4.0,
-    "transfer": 4.0,
-    "supervised": 1.0,
-    "self-training": 2.0,
-}
 LINE_SECONDS = 10.0
 
 
 class Estimate:
-    """How far a run is, from the phases that are over and the steps of the one that is on."""
+    """How far a run has come, from the phases that are over and the share of the current one."""
 
-    def __init__(self, methods: tuple[str, ...]) -> None:
-        self.shares = {phase: _SHARES.get(phase, 0.5) for phase in ("evidence", "tradition", *methods)}
+    def __init__(self, config: RunConfig) -> None:
+        seconds = step_seconds(config)
+        self.seconds = {step: seconds[step] for step in seconds if step not in ("data", "report")}  # not reported
         self.over: set[str] = set()
         self.phase, self.within = "", 0.0
         self.started = time.monotonic()
@@ -46,31 +38,28 @@ class Estimate:
         self.over.add(phase)
         self.within = 0.0
 
-    def step(self, done: float, total: float) -> None:
-        self.within = max(self.within, min(done / total, 1.0)) if total else self.within
+    def step(self, share: float) -> None:
+        self.within = max(self.within, share)
 
     @property
     def share(self) -> float:
-        """Of the whole run that is done, from 0 to 1."""
-        done = sum(share for phase, share in self.shares.items() if phase in self.over)
-        if self.phase not in self.over:
-            done += self.shares.get(self.phase, 0.0) * self.within
-        return done / sum(self.shares.values())
+        """The share of the run that is done, from 0 to 1."""
+        return share_done(self.seconds, self.over, self.phase, self.within)
 
     @property
     def left(self) -> str:
-        """The time left, in words; nothing until there is something to go by."""
-        if self.share < 0.02:
+        """The time left in words; empty while it is unknown."""
+        seconds = seconds_left(time.monotonic() - self.started, self.share)
+        if seconds is None:
             return ""
-        seconds = (time.monotonic() - self.started) * (1 - self.share) / self.share
         return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
 
 
-class RunProgress(Listener):
-    """Keeps the estimate and tells `show` about it."""
+class ProgressListener(Listener):
+    """Keeps the estimate and passes it to `show`."""
 
     def __init__(self, config: RunConfig, show: Any) -> None:
-        self.estimate, self.config, self.show = Estimate(config.methods), config, show
+        self.estimate, self.config, self.show = Estimate(config), config, show
         self._epochs = 0
 
     def on_phase_start(self, record: Record) -> None:
@@ -78,7 +67,9 @@ class RunProgress(Listener):
         self.show(self.estimate, record["phase"], at_once=True)
 
     def on_progress(self, record: Record) -> None:
-        self._step(record["done"], record["total"] or 0, record["phase"])
+        done, total = record["done"], record["total"] or 0
+        self.estimate.step(within_evidence(record["phase"], done / total if total else 0.0))
+        self.show(self.estimate, record["phase"])
 
     def on_start(self, record: Record) -> None:
         self._epochs = int(record.get("epochs") or 0)
@@ -96,16 +87,16 @@ class RunProgress(Listener):
         self.show(self.estimate, f"{record['phase']} took {record['seconds']:.1f} s", at_once=True)
 
     def _step(self, done: int, total: int, what: str) -> None:
-        self.estimate.step(done, total)
+        self.estimate.step(min(done / total, 1.0) if total else 0.0)
         self.show(self.estimate, what)
 
 
 @contextlib.contextmanager
-def showing_progress(config: RunConfig) -> Iterator[RunProgress]:
-    """A listener that shows how far the run is, and how long it may still take."""
+def showing_progress(config: RunConfig) -> Iterator[ProgressListener]:
+    """A listener that shows how far the run has come and how much time may be left."""
     screen = console(to_stderr=True)
     if not screen.is_terminal:
-        yield RunProgress(config, _Lines())
+        yield ProgressListener(config, _Lines())
         return
     figures = TextColumn("{task.percentage:>3.0f} %  {task.fields[left]}")
     with Progress(TextColumn("{task.description}"), BarColumn(), figures, console=screen, transient=True) as bar:
@@ -114,7 +105,7 @@ def showing_progress(config: RunConfig) -> Iterator[RunProgress]:
         def show(estimate: Estimate, what: str, at_once: bool = False) -> None:
             bar.update(task, completed=estimate.share, description=what, left=estimate.left)
 
-        yield RunProgress(config, show)
+        yield ProgressListener(config, show)
 
 
 class _Lines:

@@ -16,7 +16,6 @@ from pages.parts.audit.audit_tables import AuditProgress, as_csv, as_html, as_pa
 from pages.parts.data import known_sets as registry
 from pages.parts.frame import tables
 from pages.parts.runs import run_form
-from pages.parts.runs.estimate import Sizes, estimate_seconds, run_progress, step_words, steps_of, within_step
 from pages.parts.runs.run_picker import View
 from pages.parts.runs.sample_run import sample_config
 from riskcore.audit import VerdictLog
@@ -24,7 +23,9 @@ from riskcore.audit.verdicts import _digest
 from riskcore.data import find_sample
 from riskcore.errors import ConfigError, DownloadError
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from riskcore.runs.readers.time_left import estimate_seconds, run_progress, step_words, steps_of, within_step
 from riskcore.runs.store.database import verdicts
+from riskcore.training.costs import RunSizes
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
 
@@ -107,7 +108,7 @@ def test_starting_a_run_writes_its_config(screen, runs, monkeypatch):
 
 def test_the_sample_is_small_enough_for_a_minute():
     config = sample_config()
-    assert estimate_seconds(config, Sizes(3000, 600, 600)) < 60
+    assert estimate_seconds(config, RunSizes(3000, 600, 600)) < 60
     assert steps_of(config)[0] == "data"
 
 
@@ -121,7 +122,7 @@ def test_the_progress_of_a_step_follows_its_passes(done, runs, step):
 
 def test_the_progress_of_a_finished_run_is_complete(done, runs):
     store = RunStore(runs)
-    progress = run_progress(store.get(done.id), store.events(done.id), None)
+    progress = run_progress(store.get(done.id), store.events(done.id))
     assert progress.share == 1.0
     assert progress.left == 0.0
 

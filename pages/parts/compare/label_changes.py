@@ -57,10 +57,10 @@ def p_value_text(p_value: float | None) -> str:
 
 
 def show_rows(record: RunRecord, folder: RunFolder, method: str, change: LabelChangeRecord, kind: str) -> None:
-    counts, lists = {**change}, change["rows"]
-    title = f"{SIGNS[kind]} {plural(int(counts[kind] or 0), 'pair')} {kind}"
+    count = {"flipped": change["flipped"], "fixed": change["fixed"], "broken": change["broken"]}[kind] or 0
+    title = f"{SIGNS[kind]} {plural(count, 'pair')} {kind}"
     st.markdown(f"**{title}**")
-    rows = lists[kind]
+    rows = change["rows"][kind]
     if not rows:
         st.caption("None.")
         return
@@ -68,7 +68,7 @@ def show_rows(record: RunRecord, folder: RunFolder, method: str, change: LabelCh
     links = [("pairs", {"run": record.id, "pair": pair, **_shown_as(folder, method)}) for pair in table["pair"]]
     values = {name: st.column_config.TextColumn(width=165) for name in table if name.startswith(("left ", "right "))}
     link_table(table, f"{kind} {record.id} {method}", links, values, title)
-    some = "" if len(rows) == counts[kind] else f"Shown are the {len(rows)} whose probability changed most. "
+    some = "" if len(rows) == count else f"Shown are the {len(rows)} whose probability changed most. "
     st.caption(f"{some}Select a pair to open its card.")
 
 

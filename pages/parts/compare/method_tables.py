@@ -66,8 +66,10 @@ def curves_table(found: Comparison) -> pd.DataFrame:
 
 def budget_table(found: Comparison) -> pd.DataFrame:
     """Errors found by pairs reviewed: ranking, reviewed, found."""
-    names = ("ranking", "reviewed", "found")
-    return pd.concat([pd.DataFrame({name: curve[name] for name in names}) for curve in found["budgets"]])
+    curves = found["budgets"]
+    return pd.concat(
+        [pd.DataFrame({"ranking": c["ranking"], "reviewed": c["reviewed"], "found": c["found"]}) for c in curves]
+    )
 
 
 def change_table(folder: RunFolder, method: str, rows: Sequence[int]) -> pd.DataFrame:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -70,7 +72,7 @@ def _previews(data: DataSet) -> dict[str, pd.DataFrame]:
     return shown | {f"{name} pairs": _pairs(data, name) for name in data.splits}
 
 
-def _head(values: pd.DataFrame, ids: object) -> pd.DataFrame:
+def _head(values: pd.DataFrame, ids: Sequence[str] | np.ndarray) -> pd.DataFrame:
     head = values.head(PREVIEW_ROWS).map(lambda cell: cell if pd.isna(cell) else str(cell)[:CELL_CHARS])
     head.insert(0, "id", list(ids[:PREVIEW_ROWS]), allow_duplicates=True)
     return head

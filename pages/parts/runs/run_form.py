@@ -11,23 +11,28 @@ from pages.parts.data.known_sets import KnownSet, known_sets, register
 from pages.parts.data.set_view import edit_map, fact_line, map_problem
 from pages.parts.frame.palette import method_words
 from pages.parts.frame.text import short
-from pages.parts.runs.estimate import Sizes, estimate_seconds, finished_alike, raw_seconds
 from pages.parts.runs.run_picker import store
-from pages.parts.runs.run_view import sizes_of
 from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data import DataProfile
 from riskcore.errors import ConfigError
-from riskcore.registry import METHODS
-from riskcore.runs import RunFolder, start
+from riskcore.registry import MATCHERS, METHODS
+from riskcore.runs import start
+from riskcore.runs.readers.time_left import estimate_seconds, finished_alike, past_seconds
+from riskcore.training.costs import RunSizes
 
-MATCHERS = {
-    "hybrid": "hybrid · recurrent network with attention, the usual reference",
-    "attention": "attention · faster, nearly as accurate",
-    "rnn": "rnn · recurrent network",
-    "sif": "sif · averaged word vectors, fastest",
-    "ditto": "ditto · pre-trained Transformer, best on long text, very slow without a GPU",
-}
 OWN_TEST = "(the source's own test split)"
+
+
+@dataclasses.dataclass(frozen=True)
+class FormSettings:
+    """The settings of the form that are numbers or text."""
+
+    epochs: int
+    iterations: int
+    seed: int
+    validation_size: int | None
+    train_fraction: float
+    split: str | None
 
 
 def run_form() -> tuple[RunConfig, str] | None:
@@ -40,11 +45,10 @@ def run_form() -> tuple[RunConfig, str] | None:
     profiles = [_profile(path) for path in (source, target) if path]
     columns = st.columns([2, 3], gap="large")
     with columns[0]:
-        kind = st.selectbox("Matcher", list(MATCHERS), format_func=MATCHERS.__getitem__, key="form matcher")
-        wide = st.toggle("Give the metrics to the matcher too", key="form wide", help=_why(MatcherConfig, "wide"))
+        matcher = _choose_matcher()
     with columns[1]:
         methods = _choose_methods()
-    tune, adapt, rest = _settings()
+    settings = _settings()
     attribute_map = _choose_map(known, source, target, profiles)
     if attribute_map is None:
         return None
@@ -53,11 +57,14 @@ def run_form() -> tuple[RunConfig, str] | None:
         target=target,
         attribute_map=attribute_map,
         types=tuple(f"{name}={kind}" for name, kind in known[source].types.items()),
-        matcher=MatcherConfig(kind=kind, wide=wide),
-        tune=tune,
-        adapt=adapt,
+        matcher=matcher,
+        tune=TuneConfig(epochs=settings.epochs),
+        adapt=AdaptConfig(iterations=settings.iterations),
         methods=("tradition", *methods),
-        **rest,
+        seed=settings.seed,
+        validation_size=settings.validation_size,
+        train_fraction=settings.train_fraction,
+        split=settings.split,
     )
     return config, st.text_input("Name", placeholder="source to target", max_chars=80, key="form name").strip()
 
@@ -93,6 +100,13 @@ def _profile(path: str) -> DataProfile:
     return profile
 
 
+def _choose_matcher() -> MatcherConfig:
+    words = {spec.name: f"{spec.name} · {spec.words}" for spec in MATCHERS if spec.offered}
+    kind = st.selectbox("Matcher", list(words), format_func=words.__getitem__, key="form matcher")
+    wide = st.toggle("Give the metrics to the matcher too", key="form wide", help=_why(MatcherConfig, "wide"))
+    return MatcherConfig(kind=kind, wide=wide)
+
+
 def _choose_methods() -> list[str]:
     options = [method for method in METHODS.names() if method != "tradition"]
     return st.pills(
@@ -105,7 +119,7 @@ def _choose_methods() -> list[str]:
     )
 
 
-def _settings() -> tuple[TuneConfig, AdaptConfig, dict[str, object]]:
+def _settings() -> FormSettings:
     columns = st.columns(3)
     epochs = columns[0].number_input(
         "Epochs on the source", 1, 200, 20, key="form epochs", help=_why(TuneConfig, "epochs")
@@ -137,8 +151,7 @@ def _settings() -> tuple[TuneConfig, AdaptConfig, dict[str, object]]:
         split = columns[2].text_input(
             "Re-split", key="form split", placeholder="2:2:6", help=_why(RunConfig, "split"), max_chars=20
         )
-    rest = {"seed": int(seed), "validation_size": valid, "train_fraction": share, "split": split.strip() or None}
-    return TuneConfig(epochs=int(epochs)), AdaptConfig(iterations=int(iterations)), rest
+    return FormSettings(int(epochs), int(iterations), int(seed), valid, share, split.strip() or None)
 
 
 def _choose_map(
@@ -163,16 +176,11 @@ def _choose_map(
 
 def estimate_of(config: RunConfig) -> float:
     """Estimated seconds of the run, corrected by finished runs with the same matcher."""
-    records = finished_alike(store().list(), config.matcher.kind)
-    past = []
-    for record in records:
-        sizes = sizes_of(RunFolder(record.folder))
-        if sizes is not None:
-            past.append((raw_seconds(record.config, sizes), record.seconds))
+    past = past_seconds(finished_alike(store().list(), config.matcher.kind))
     return estimate_seconds(config, planned_sizes(config), past)
 
 
-def planned_sizes(config: RunConfig) -> Sizes:
+def planned_sizes(config: RunConfig) -> RunSizes:
     """The number of pairs of the run, from the profiles of its data."""
     source = {split.name: split.pairs for split in _profile(config.source).splits}
     other = source if config.target is None else {s.name: s.pairs for s in _profile(config.target).splits}
@@ -181,7 +189,7 @@ def planned_sizes(config: RunConfig) -> Sizes:
     valid = other.get("valid", whole // 5)
     if config.validation_size is not None:
         valid = min(valid, config.validation_size)
-    return Sizes(int(train * config.train_fraction), valid, other.get("test", whole))
+    return RunSizes(int(train * config.train_fraction), valid, other.get("test", whole))
 
 
 def start_run(config: RunConfig, name: str) -> str:

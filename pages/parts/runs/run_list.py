@@ -30,8 +30,8 @@ def run_table(records: Sequence[RunRecord]) -> None:
 def f1_change(record: RunRecord) -> str:
     """F1 before and after, where the run is done and the target has labels."""
     results = RunFolder(record.folder).results()
-    methods = (results or {}).get("methods", {})
-    before, after = (methods.get(name, {}).get("f1") for name in ("tradition", "risk"))
-    if before is None or after is None:
+    if results is None:
         return ""
-    return f"F1 {percent(before)} → {percent(after)}"
+    f1 = {name: row["f1"] for name, row in results["methods"].items()}
+    before, after = f1.get("tradition"), f1.get("risk")
+    return "" if before is None or after is None else f"F1 {percent(before)} → {percent(after)}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Literal
 
 import streamlit as st
 
@@ -14,7 +15,8 @@ from pages.parts.frame.text import literal, short
 from riskcore.paths import runs_root
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
 
-STATES = {
+_Colour = Literal["gray", "blue", "green", "red", "orange"]
+STATES: dict[RunState, tuple[str, str, _Colour]] = {  # word, icon, colour
     RunState.WAITING: ("waiting", ":material/hourglass_empty:", "gray"),
     RunState.RUNNING: ("running", ":material/progress_activity:", "blue"),
     RunState.DONE: ("done", ":material/check_circle:", "green"),

@@ -16,11 +16,11 @@ from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.palette import INK, MATCH, NEUTRAL
 from pages.parts.frame.text import duration, number, percent, plural
-from pages.parts.runs.estimate import RunProgress, Sizes, run_progress, step_words, steps_of
 from pages.parts.runs.run_charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
 from pages.parts.runs.run_files import risk_labels, summary_of
 from pages.parts.runs.run_picker import STATES, store
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
+from riskcore.runs.readers.time_left import RunProgress, run_progress, step_words, steps_of
 
 TICK_SECONDS = 1.5
 MAX_EVENTS = 20_000
@@ -47,7 +47,7 @@ def draw(record: RunRecord) -> None:
     """The part of the view that changes while the run is active."""
     events = all_events(record.id)
     folder = RunFolder(record.folder)
-    progress = run_progress(record, events, sizes_of(folder))
+    progress = run_progress(record, events)
     _state(record, progress)
     _steps(record, progress)
     epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
@@ -194,14 +194,6 @@ def all_events(run: str) -> list[Event]:
         if len(found) >= MAX_EVENTS:
             break
     return found
-
-
-def sizes_of(folder: RunFolder) -> Sizes | None:
-    """The number of pairs of the run, once it has read them."""
-    if not folder.run_file.exists():
-        return None
-    counts = folder.run().get("counts", {})
-    return Sizes(*(int(counts.get(name, 1000)) for name in ("source", "validation", "target")))
 
 
 def describe(record: RunRecord) -> str:

@@ -1,0 +1,77 @@
+"""The estimate of time: shares add up, the pace is extrapolated, the command line and the screens agree."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from riskcore.cli.progress import Estimate
+from riskcore.config import RunConfig
+from riskcore.registry import METHODS
+from riskcore.runs.readers.time_left import (
+    estimate_seconds,
+    seconds_left,
+    share_done,
+    step_seconds,
+    step_words,
+    steps_of,
+    within_evidence,
+)
+from riskcore.training.costs import RunSizes
+
+SIZES = RunSizes(3000, 600, 600)
+
+
+@given(st.lists(st.floats(0.1, 100), min_size=1, max_size=6), st.integers(0, 6), st.floats(0, 1))
+def test_the_share_is_the_sum_of_what_is_over(costs, over, within):
+    seconds = {f"step {number}": cost for number, cost in enumerate(costs)}
+    done = list(seconds)[:over]
+    current = list(seconds)[over] if over < len(costs) else None
+    part = within * costs[over] if over < len(costs) else 0.0
+    assert share_done(seconds, done, current, within) == pytest.approx((sum(costs[:over]) + part) / sum(costs))
+
+
+def test_time_left_goes_by_the_pace_so_far():
+    assert seconds_left(30.0, 0.25) == pytest.approx(90.0)
+    assert seconds_left(30.0, 0.01) is None
+
+
+def test_finished_runs_correct_the_estimate():
+    config = RunConfig(source="a", target="b")
+    plain = estimate_seconds(config, SIZES)
+    assert estimate_seconds(config, SIZES, [(10.0, 20.0), (10.0, 20.0), (10.0, 500.0)]) == pytest.approx(2 * plain)
+    assert estimate_seconds(config, SIZES, [(10.0, 0.0)]) == plain
+
+
+def test_every_method_has_words_and_a_cost():
+    config = RunConfig(source="a", target="b", methods=METHODS.names())
+    seconds = step_seconds(config, SIZES)
+    assert list(seconds) == list(steps_of(config))
+    assert all(cost > 0 for cost in seconds.values())
+    for method in METHODS:
+        assert step_words(method.name) == method.step
+    assert step_words("no such method") == "Run no such method"
+
+
+def test_metrics_and_rules_fill_the_step_of_evidence():
+    assert within_evidence("metrics", 0.0) == 0.0
+    assert within_evidence("metrics", 1.0) == within_evidence("rules", 0.0)
+    assert within_evidence("rules", 1.0) == pytest.approx(1.0)
+
+
+def test_the_command_line_estimates_as_the_screens_do():
+    """It had shares of its own, and methods from other packages counted as half a unit."""
+    config = RunConfig(source="a", target="b", methods=("tradition", "risk"))
+    estimate = Estimate(config)
+    seconds = step_seconds(config)
+    assert estimate.share == 0.0
+    for phase in ("evidence", "tradition"):
+        estimate.begin(phase)
+        estimate.end(phase)
+    estimate.begin("risk")
+    estimate.step(0.5)
+    trained = seconds["evidence"] + seconds["tradition"]
+    assert estimate.share == pytest.approx((trained + 0.5 * seconds["risk"]) / (trained + seconds["risk"]))
+    estimate.end("risk")
+    assert estimate.share == pytest.approx(1.0)
