@@ -1,4 +1,4 @@
-"""How commands speak: text and JSON to stdout, progress and errors to stderr, exit codes. Record text is no markup."""
+"""What commands print: text and JSON to stdout, progress and errors to stderr, exit codes. Record text is no markup."""
 
 from __future__ import annotations
 

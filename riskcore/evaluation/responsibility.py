@@ -1,4 +1,4 @@
-"""Which rules stand behind the flips: those that fired on a flipped pair and spoke for its new label.
+"""Which rules are responsible for the flips: those that fired on a flipped pair and point to its new label.
 
 The credit for one flipped pair is 1, divided among those rules in proportion to their weights. So credits add up to
 pairs: a rule with a credit of 12 among the fixed ones has fixed as much as twelve pairs on its own.
@@ -19,7 +19,7 @@ class Responsibility:
     """One rule's part in the flips. What needs truth is None where none is known."""
 
     rule: int  # its column in the firing matrix
-    pairs: int  # flipped pairs it spoke for
+    pairs: int  # flipped pairs whose new label it points to
     credit: float  # its share of them
     fixed_pairs: int | None
     fixed: float | None  # its share of the fixed pairs
@@ -32,7 +32,7 @@ class Responsibilities:
     """All rules with a part in the flips, the largest credit first."""
 
     rules: tuple[Responsibility, ...]
-    unexplained: int  # flipped pairs for whose new label no rule with a weight spoke
+    unexplained: int  # flipped pairs to whose new label no rule with a weight points
     unexplained_fixed: int | None
     unexplained_broken: int | None
 
@@ -55,7 +55,7 @@ def responsibilities(
 ) -> Responsibilities:
     """Rank the rules by what they flipped, fixed and broke.
 
-    `fired` has a row per pair and a column per rule; `outcomes` says per rule what it speaks for (1 match,
+    `fired` has a row per pair and a column per rule; `outcomes` says per rule which class it points to (1 match,
     0 non-match) and `weights` how loudly (the risk model's `effective_weight`).
     """
     was = checked_labels(before)
@@ -63,8 +63,8 @@ def responsibilities(
     true = checked_truth(truth, len(was))
     rows = np.flatnonzero(was != now)
     pair, rule, credit = _credits(_fired_rows(fired, rows, len(was)), now[rows], outcomes, weights)
-    flipped_truth, spoken = true[rows], np.zeros(len(rows), dtype=bool)
-    spoken[pair] = True
+    flipped_truth, explained = true[rows], np.zeros(len(rows), dtype=bool)
+    explained[pair] = True
     known = flipped_truth != UNKNOWN
     groups = {"all": np.ones(len(rows), dtype=bool), "fixed": known & (flipped_truth == now[rows])}
     groups["broken"] = known & ~groups["fixed"]
@@ -72,12 +72,12 @@ def responsibilities(
     pairs = {name: np.bincount(rule[mask[pair]], minlength=count) for name, mask in groups.items()}
     sums = {name: np.bincount(rule, credit * mask[pair], minlength=count) for name, mask in groups.items()}
     any_truth = bool((true != UNKNOWN).any())
-    silent = {name: int((mask & ~spoken).sum()) for name, mask in groups.items()}
+    unexplained = {name: int((mask & ~explained).sum()) for name, mask in groups.items()}
     return Responsibilities(
         tuple(_row(column, pairs, sums, any_truth) for column in _order(sums["all"])),
-        silent["all"],
-        silent["fixed"] if any_truth else None,
-        silent["broken"] if any_truth else None,
+        unexplained["all"],
+        unexplained["fixed"] if any_truth else None,
+        unexplained["broken"] if any_truth else None,
     )
 
 
@@ -93,13 +93,13 @@ def _fired_rows(fired: sparse.sparray, rows: np.ndarray, pairs: int) -> sparse.c
 def _credits(
     fired: sparse.coo_array, now: np.ndarray, outcomes: np.ndarray, weights: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Per rule that spoke for a flipped pair's new label: the pair, the rule, its share of the pair."""
+    """Per rule that points to a flipped pair's new label: the pair, the rule, its share of the pair."""
     count = fired.shape[1]
-    speaks_for = checked_labels(outcomes, count)
+    points_to = checked_labels(outcomes, count)
     weight = of_length(np.asarray(weights, dtype=np.float64), count, "rule weights")
     pair, rule = fired.coords
-    spoke = (speaks_for[rule] == now[pair]) & (weight[rule] > 0)
-    pair, rule = pair[spoke], rule[spoke]
+    agrees = (points_to[rule] == now[pair]) & (weight[rule] > 0)
+    pair, rule = pair[agrees], rule[agrees]
     total = np.bincount(pair, weight[rule], minlength=len(now))
     return pair, rule, weight[rule] / total[pair]
 

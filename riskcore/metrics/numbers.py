@@ -9,7 +9,7 @@ import numpy as np
 from riskcore.data.numbers import NumberFormat
 from riskcore.metrics.strings import Scores
 
-_LARGEST_GAP = 1e9  # beyond it float32 says nothing more, and no rule needs to
+_LARGEST_GAP = 1e9  # larger gaps lose their digits in float32, and no rule needs them
 
 
 class NumberScorer:

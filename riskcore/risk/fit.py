@@ -84,10 +84,10 @@ def _thin(matrix: sparse.csr_array, wrong: np.ndarray, truth: np.ndarray, config
     notes += [
         f"no {name} among the validation pairs is mispredicted" for name, of in missed.items() if not wrong[of].any()
     ]
-    silent = int((np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0).sum())
-    if silent:
+    unfired = int((np.bincount(matrix.indices, minlength=matrix.shape[1]) == 0).sum())
+    if unfired:
         notes.append(
-            f"{silent} of {matrix.shape[1]} rules fire on no validation pair: they keep their prior parameters"
+            f"{unfired} of {matrix.shape[1]} rules fire on no validation pair: they keep their prior parameters"
         )
     return tuple(notes)
 
