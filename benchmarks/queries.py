@@ -38,7 +38,7 @@ from riskcore.runs.formats import FORMAT
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.files import write_json
 from riskcore.training.evidence import Evidence, EvidencePart
-from riskcore.training.results import IterationScores
+from riskcore.training.results import IterationRow, IterationScores
 
 REPEATS = 5
 ATTRIBUTES = ("title", "authors", "venue", "year")
@@ -106,7 +106,9 @@ def synthetic_run(folder: RunFolder, pairs: int, rules: int, fired: float, chanc
     writer, probability = ScoreWriter(folder, target.ids, TruthScorer(truth)), chance.random(pairs)
     for iteration in range(2):
         scores = model.score(np.clip(probability + 0.1 * iteration, 0, 1), matrix)
-        writer.write(IterationScores("risk", iteration, scores, model, {"seconds": 0.0}))
+        match_rate = float(scores.label.mean())
+        row: IterationRow = {"iteration": iteration, "validation_f1": None, "match_rate": match_rate}
+        writer.write(IterationScores("risk", iteration, scores, model, row))
     write_json(folder.run_file, {"format": FORMAT, "attributes": [{"name": name} for name in ATTRIBUTES]})
 
 

@@ -12,11 +12,11 @@ from rich.progress import BarColumn, Progress, TextColumn
 from riskcore.cli.console import console, say
 from riskcore.registry import iterations_of
 from riskcore.runs.readers.time_left import seconds_left, share_done, step_seconds, within_evidence
-from riskcore.training.listeners import Listener, Record
+from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
-    from riskcore.training.results import IterationScores
+    from riskcore.training.results import EpochRow, IterationScores
 
 LINE_SECONDS = 10.0
 
@@ -62,19 +62,19 @@ class ProgressListener(Listener):
         self.estimate, self.config, self.show = Estimate(config), config, show
         self._epochs = 0
 
-    def on_phase_start(self, record: Record) -> None:
+    def on_phase_start(self, record: PhaseStart) -> None:
         self.estimate.begin(record["phase"])
         self.show(self.estimate, record["phase"], at_once=True)
 
-    def on_progress(self, record: Record) -> None:
+    def on_progress(self, record: PhaseProgress) -> None:
         done, total = record["done"], record["total"] or 0
         self.estimate.step(within_evidence(record["phase"], done / total if total else 0.0))
         self.show(self.estimate, record["phase"])
 
-    def on_start(self, record: Record) -> None:
+    def on_start(self, record: TrainingStart) -> None:
         self._epochs = int(record.get("epochs") or 0)
 
-    def on_epoch_end(self, record: Record) -> None:
+    def on_epoch_end(self, record: EpochRow) -> None:
         self._step(record["epoch"], self._epochs, f"{self.estimate.phase} epoch {record['epoch']} of {self._epochs}")
 
     def on_iteration_end(self, scores: IterationScores) -> None:
@@ -82,7 +82,7 @@ class ProgressListener(Listener):
         what = f"{scores.method} iteration {scores.iteration} of {total}"
         self._step(scores.iteration + 1, total + 1, what)
 
-    def on_phase_end(self, record: Record) -> None:
+    def on_phase_end(self, record: PhaseEnd) -> None:
         self.estimate.end(record["phase"])
         self.show(self.estimate, f"{record['phase']} took {record['seconds']:.1f} s", at_once=True)
 

@@ -35,8 +35,8 @@ from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.folds import folds_of
 from riskcore.training.iterations import Iterations
-from riskcore.training.listeners import Listener, Record, notify
-from riskcore.training.results import IterationScores
+from riskcore.training.listeners import Listener, notify
+from riskcore.training.results import IterationChoice, IterationRow, IterationScores
 from riskcore.training.supervised import epoch_seed, validation_scores
 
 NOTHING_TO_CHOOSE_BY = (
@@ -49,7 +49,7 @@ NOTHING_TO_CHOOSE_BY = (
 class Adapted:
     """The history of adaptive training, one row per iteration, and the iteration kept."""
 
-    rows: tuple[Record, ...]
+    rows: tuple[IterationRow, ...]
     best: int
 
     @property
@@ -69,7 +69,7 @@ def adapt(
     """Run Algorithm 1 from the matcher as it is; leave it at its best iteration."""
     evidence = evidence if config.adapt.use_rules else _without_rules(evidence)
     done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
-    last = config.adapt.iterations if matcher.trainable else 0  # foreign scores are ranked as they are
+    last = config.adapt.iterations if matcher.trainable else 0  # external scores are ranked as they are
     near, best = near_source(evidence, config), partial(best_iteration, config=config.adapt)
     for iteration in range(len(done.rows), last + 1):
         started = time.perf_counter()
@@ -91,24 +91,24 @@ def adapt(
     return Adapted(tuple(done.rows), best(done.rows))
 
 
-def on_validation(labels: np.ndarray, validated: np.ndarray) -> Record:
+def on_validation(labels: np.ndarray, validated: np.ndarray) -> IterationChoice:
     """What an iteration is chosen by."""
     mistakes = int(((validated >= 0.5) != labels).sum())
     return {"validation_f1": validation_scores(labels, validated)[0], "validation_mistakes": mistakes}
 
 
-def best_iteration(rows: Sequence[Record], config: AdaptConfig) -> int:
+def best_iteration(rows: Sequence[IterationRow], config: AdaptConfig) -> int:
     """Highest validation F1, the earliest of equals. A good matcher near its source is more likely to get worse than
     better: there an iteration must make fewer mistakes by more than chance, and one of fifty validation pairs is not
     enough. Without validation pairs of both classes, iteration 0: nothing tells a better iteration from a worse."""
-    scored = [row for row in rows if row["validation_f1"] is not None]
+    scored = [(row["validation_f1"], -row["iteration"], row) for row in rows if row["validation_f1"] is not None]
     if not scored:
         return 0
-    start = scored[0]
-    if start.get("near_source") and start["validation_f1"] >= config.good_f1:
+    start_f1, _, start = scored[0]
+    if start.get("near_source") and start_f1 >= config.good_f1:
         fewer = start["validation_mistakes"] - config.chance_mistakes
-        scored = [start, *(row for row in scored if row["validation_mistakes"] < fewer)]
-    return int(max(scored, key=lambda row: (row["validation_f1"], -row["iteration"]))["iteration"])
+        scored = [scored[0], *(one for one in scored if one[2]["validation_mistakes"] < fewer)]
+    return -max(scored, key=lambda one: one[:2])[1]
 
 
 def near_source(evidence: Evidence, config: RunConfig) -> bool:
@@ -172,7 +172,7 @@ def _fit(prior: RiskModel, part: EvidencePart, validated: np.ndarray, config: Ru
 
 def _row(
     iteration: int, scores: RiskScores, fit: FitResult, evidence: Evidence, validated: np.ndarray, before: np.ndarray
-) -> Record:
+) -> IterationRow:
     """What one iteration did, without the target's labels."""
     return {
         "iteration": iteration,

@@ -7,14 +7,14 @@ from collections.abc import Callable, Sequence
 
 from riskcore.matchers.base import Arrays, Matcher
 from riskcore.training.checkpoint import Checkpoint, Progress
-from riskcore.training.listeners import Record
+from riskcore.training.results import IterationRow
 
 
 @dataclasses.dataclass(eq=False)
 class Iterations:
     """One row per finished iteration, the arrays that the next one needs, and the best matcher so far."""
 
-    rows: list[Record]
+    rows: list[IterationRow]
     arrays: Arrays
     best: Arrays
     made_from: str
@@ -31,7 +31,7 @@ class Iterations:
         return cls(progress.facts["rows"], dict(groups["arrays"]), dict(groups["best"]), made_from, checkpoint)
 
     def advance(
-        self, matcher: Matcher, row: Record, arrays: Arrays, best_of: Callable[[Sequence[Record]], int]
+        self, matcher: Matcher, row: IterationRow, arrays: Arrays, best_of: Callable[[Sequence[IterationRow]], int]
     ) -> None:
         """Add a finished iteration; keep its matcher if it is the best so far."""
         self.rows.append(row)

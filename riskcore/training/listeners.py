@@ -4,36 +4,72 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TextIO, TypedDict, overload
 
 if TYPE_CHECKING:
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
-    from riskcore.training.results import IterationScores, MethodResult
+    from riskcore.training.results import EpochRow, IterationScores, MethodResult
 
-Record = dict[str, Any]
+
+class TrainingStart(TypedDict):
+    """Training on labels begins."""
+
+    task: str
+    epochs: int
+    pairs: int
+    done: int  # epochs that a checkpoint already holds
+
+
+class TrainingEnd(TypedDict):
+    """Training on labels is over."""
+
+    best_epoch: int
+    validation_f1: float | None
+
+
+class PhaseStart(TypedDict):
+    """A phase of a run begins: data, evidence, a method or report."""
+
+    phase: str
+    steps: NotRequired[int | None]
+
+
+class PhaseProgress(TypedDict):
+    """How far a phase, or a part of it such as metrics, rules or base learners, has come."""
+
+    phase: str
+    done: int
+    total: int
+
+
+class PhaseEnd(TypedDict):
+    """A phase of a run is over."""
+
+    phase: str
+    seconds: float
 
 
 class Listener:
     """Receives every event and does nothing; override what you care about."""
 
-    def on_start(self, record: Record) -> None:
-        """Training begins: `task`, `epochs`, `pairs`, `done` (epochs that a checkpoint already holds)."""
+    def on_start(self, record: TrainingStart) -> None:
+        """Training on labels begins."""
 
-    def on_epoch_end(self, record: Record) -> None:
-        """One pass is over: one row of the history."""
+    def on_epoch_end(self, record: EpochRow) -> None:
+        """One epoch is over."""
 
-    def on_end(self, record: Record) -> None:
-        """Training is over: `best_epoch`, `validation_f1`."""
+    def on_end(self, record: TrainingEnd) -> None:
+        """Training on labels is over."""
 
-    def on_phase_start(self, record: Record) -> None:
-        """A phase of a run begins: `phase` (metrics, rules, or a method)."""
+    def on_phase_start(self, record: PhaseStart) -> None:
+        """A phase of a run begins."""
 
-    def on_progress(self, record: Record) -> None:
-        """Within a phase: `phase`, `done`, `total`."""
+    def on_progress(self, record: PhaseProgress) -> None:
+        """A step within a phase is done."""
 
-    def on_phase_end(self, record: Record) -> None:
-        """A phase is over: `phase`, `seconds`."""
+    def on_phase_end(self, record: PhaseEnd) -> None:
+        """A phase of a run is over."""
 
     def on_evidence(self, evidence: Evidence) -> None:
         """Metrics and rules are ready."""
@@ -48,7 +84,28 @@ class Listener:
         """A method has given its answer."""
 
 
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_start"], record: TrainingStart) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_epoch_end"], record: EpochRow) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_end"], record: TrainingEnd) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_phase_start"], record: PhaseStart) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_progress"], record: PhaseProgress) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_phase_end"], record: PhaseEnd) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_evidence"], record: Evidence) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_iteration_end"], record: IterationScores) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_adapted"], record: Matcher) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_method_end"], record: MethodResult) -> None: ...
 def notify(listeners: Iterable[Listener], event: str, record: Any) -> None:
+    """Call `event` of every listener; the overloads say which record goes with which event."""
     for listener in listeners:
         getattr(listener, event)(record)
 
@@ -59,7 +116,7 @@ class ConsoleProgress(Listener):
     def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
 
-    def on_epoch_end(self, record: Record) -> None:
+    def on_epoch_end(self, record: EpochRow) -> None:
         score = record["validation_f1"]
         shown = "" if score is None else f"  validation F1 {100 * score:5.1f}"
         self.stream.write(f"epoch {record['epoch']:3d}  loss {record['loss']:.4f}{shown}  {record['seconds']:.1f} s\n")

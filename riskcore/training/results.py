@@ -6,12 +6,70 @@ Nothing here knows the target's labels. Whoever holds them compares afterwards.
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, NotRequired, TypedDict
 
 import numpy as np
 
 from riskcore.matchers.base import Arrays
 from riskcore.risk import RiskModel, RiskScores
+
+
+class ValidationScores(TypedDict):
+    """What an epoch is chosen by; None unless the validation pairs have both classes."""
+
+    validation_f1: float | None
+    validation_loss: float | None
+
+
+class SelectionRow(ValidationScores):
+    """An epoch and what it is chosen by."""
+
+    epoch: int
+
+
+class EpochRow(SelectionRow):
+    """One epoch of training on labels."""
+
+    loss: float
+    rate: float
+    seconds: float
+
+
+class IterationChoice(TypedDict):
+    """What an iteration of `risk` or `self-training` is chosen by."""
+
+    validation_f1: float | None
+    validation_mistakes: int
+
+
+class TargetFigures(TypedDict):
+    """Means over the target pairs of an iteration."""
+
+    match_rate: float
+    mean_risk: float
+    disagreement: float  # share of pairs whose label the risk model would not give
+
+
+class IterationRow(TypedDict):
+    """One iteration of an adaptive method, without the target's labels. Which keys are there depends on the method."""
+
+    iteration: int  # 0 is the starting model
+    validation_f1: float | None  # risk+: out-of-fold, of the stacker
+    match_rate: float
+    flips: NotRequired[int]  # labels that differ from those of the iteration before
+    mean_risk: NotRequired[float]
+    disagreement: NotRequired[float]
+    labels_used: NotRequired[list[str]]
+    lacked: NotRequired[list[str]]  # sentences: what the risk model could not be fitted on
+    seconds: NotRequired[float]
+    validation_mistakes: NotRequired[int]  # risk, self-training
+    near_source: NotRequired[bool]  # risk, self-training: whether the start is left only for a clearly better one
+    confident: NotRequired[float]  # self-training: share of target pairs with a confident label
+    validation_loss: NotRequired[float | None]  # risk+: out-of-fold, of the stacker
+    matcher_validation_f1: NotRequired[float | None]  # risk+: of the matcher itself
+    matcher_validation_loss: NotRequired[float | None]
+    domain_similarity: NotRequired[float]  # risk+
+    stacker_weights: NotRequired[dict[str, float]]  # risk+: by base learner
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -22,7 +80,7 @@ class IterationScores:
     iteration: int
     scores: RiskScores  # probability, label, mu, sigma, var_match, var_non_match, risk: one of each per target pair
     model: RiskModel  # the risk model that gave them
-    record: dict[str, Any]  # validation_f1, flips, match_rate, mean_risk, disagreement, labels_used, lacked, seconds
+    record: IterationRow
     fallback: bool = False  # the starting matcher's own answers, after rejected iterations: no label changes
 
 
@@ -34,5 +92,5 @@ class MethodResult:
     probability: np.ndarray  # float64, target pairs
     unseen: np.ndarray | None  # float64, pairs of the target that no method was given
     labels_used: tuple[str, ...]  # of "source", "validation": those that trained, fitted or chose what gave the answer
-    record: dict[str, Any]  # best_iteration (the kept one) or best_epoch, validation_f1, lacked (sentences), ...
+    record: dict[str, Any]  # best_iteration (the kept one) or best_epoch, validation_f1, lacked, rows; methods add more
     learned: Arrays = dataclasses.field(default_factory=dict)  # weights that later methods start from (`tradition`)

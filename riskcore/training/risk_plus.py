@@ -36,9 +36,9 @@ from riskcore.training.checkpoint import Checkpoint, Progress
 from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.evidence import Evidence
 from riskcore.training.iterations import Iterations
-from riskcore.training.listeners import Listener, Record, notify
+from riskcore.training.listeners import Listener, notify
 from riskcore.training.out_of_fold import folds_and_rests, out_of_fold_log_odds
-from riskcore.training.results import IterationScores, MethodResult
+from riskcore.training.results import IterationRow, IterationScores, MethodResult, TargetFigures
 from riskcore.training.stacker import Stacker, fit_stacker
 from riskcore.training.supervised import epoch_seed, validation_scores
 
@@ -85,7 +85,7 @@ def _matcher_alone(
     evidence: Evidence,
     config: RunConfig,
     listeners: Sequence[Listener],
-    rejected: Sequence[Record],
+    rejected: Sequence[IterationRow],
     why: str,
 ) -> MethodResult:
     """The starting matcher's predictions, where no stacker can be fitted or none helps: an iteration of their own."""
@@ -105,7 +105,7 @@ def _matcher_alone(
 
 def _row_of_matcher(
     iteration: int, scores: RiskScores, fit: FitResult, labels: np.ndarray, validated: np.ndarray
-) -> Record:
+) -> IterationRow:
     """The row of an iteration that is the starting matcher alone."""
     f1, loss = validation_scores(labels, validated)
     return {
@@ -121,7 +121,7 @@ def _row_of_matcher(
     }
 
 
-def _of_scores(scores: RiskScores) -> Record:
+def _of_scores(scores: RiskScores) -> TargetFigures:
     return {
         "match_rate": float(scores.label.mean()),
         "mean_risk": float(scores.risk.mean()),
@@ -196,7 +196,7 @@ class _Stacked:
     out_of_fold: np.ndarray
     validated: np.ndarray  # the matcher's own probabilities of the validation pairs
 
-    def row(self, iteration: int, ensemble: _Ensemble, before: np.ndarray | None) -> Record:
+    def row(self, iteration: int, ensemble: _Ensemble, before: np.ndarray | None) -> IterationRow:
         """What the iteration did, without the target's labels."""
         labels, scores = ensemble.evidence.validation.labels, self.scores
         f1, loss = validation_scores(labels, self.out_of_fold)
@@ -216,9 +216,14 @@ class _Stacked:
         }
 
 
-def lowest_loss(rows: Sequence[Record]) -> int:
+def lowest_loss(rows: Sequence[IterationRow]) -> int:
     """The iteration with the lowest out-of-fold loss on the validation labels, the earliest of equals."""
-    return int(min(rows, key=lambda row: (row["validation_loss"], row["iteration"]))["iteration"])
+    return min(rows, key=lambda row: (_loss(row["validation_loss"]), row["iteration"]))["iteration"]
+
+
+def _loss(loss: float | None) -> float:
+    assert loss is not None  # stacking needs validation pairs of both classes
+    return loss
 
 
 def _one_pass(
@@ -238,7 +243,7 @@ def _answer(
 ) -> MethodResult:
     """The best iteration's probabilities of target and unseen pairs; the starting matcher's if they fit no better."""
     best = lowest_loss(done.rows)
-    if done.rows[best]["validation_loss"] > done.rows[0]["matcher_validation_loss"]:
+    if _loss(done.rows[best]["validation_loss"]) > _loss(done.rows[0]["matcher_validation_loss"]):
         matcher.restore(start)
         return _matcher_alone(matcher, ensemble.evidence, ensemble.config, listeners, done.rows, NO_BETTER)
     matcher.restore(done.best)

@@ -19,7 +19,8 @@ from riskcore.training.adaptive import Adapted, best_iteration, near_source, on_
 from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.iterations import Iterations
-from riskcore.training.listeners import Listener, Record, notify
+from riskcore.training.listeners import Listener, notify
+from riskcore.training.results import IterationRow
 from riskcore.training.supervised import epoch_seed
 
 
@@ -42,7 +43,7 @@ def train_on_own_labels(
             "target": matcher.predict_proba(evidence.target.examples),
             "validation": matcher.predict_proba(evidence.validation.examples),
         }
-        row = {**_row(iteration, answers, evidence, config), "near_source": near}
+        row = _row(iteration, answers, evidence, config, near)
         done.advance(matcher, row, answers, best)
         notify(listeners, "on_progress", {"phase": "self-training", "done": iteration, "total": last})
         done.save(matcher)
@@ -68,7 +69,7 @@ def _one_pass(
         matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 
-def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig) -> Record:
+def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig, near: bool) -> IterationRow:
     """What one iteration did, without the target's labels."""
     target = answers["target"]
     return {
@@ -76,4 +77,5 @@ def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig)
         **on_validation(evidence.validation.labels, answers["validation"]),
         "match_rate": float((target >= 0.5).mean()),
         "confident": float((np.maximum(target, 1 - target) >= config.adapt.confident).mean()),
+        "near_source": near,
     }

@@ -19,18 +19,19 @@ from riskcore.data.pairs import LabelledPairs
 from riskcore.errors import MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
 from riskcore.training.checkpoint import Checkpoint, Progress, fingerprint
-from riskcore.training.listeners import Listener, Record, notify
+from riskcore.training.listeners import Listener, TrainingStart, notify
+from riskcore.training.results import EpochRow, SelectionRow, ValidationScores
 
 
 @dataclasses.dataclass(frozen=True)
 class History:
-    """A row per epoch (`epoch`, `loss`, `rate`, `validation_f1`, `validation_loss`, `seconds`), and the one kept."""
+    """A row per epoch, and the epoch kept."""
 
-    rows: tuple[Record, ...]
+    rows: tuple[EpochRow, ...]
     best_epoch: int  # 0 is the untrained matcher
 
     @property
-    def best(self) -> Record | None:
+    def best(self) -> EpochRow | None:
         return self.rows[self.best_epoch - 1] if self.best_epoch else None
 
 
@@ -66,8 +67,9 @@ def train_on_labels(
         loss = matcher.fine_tune(
             labelled, rate=rate, seed=epoch_seed(seed, epoch), batch_size=config.batch_size, should_stop=should_stop
         )
-        row = {"epoch": epoch, "loss": loss, "rate": rate, **validate(matcher, validation)}
-        rows.append({**row, "seconds": time.perf_counter() - started})
+        scores = validate(matcher, validation)
+        seconds = time.perf_counter() - started
+        rows.append({"epoch": epoch, "loss": loss, "rate": rate, **scores, "seconds": seconds})
         if best is None or best_epoch(rows) == epoch:
             best = matcher.snapshot()
         notify(
@@ -79,7 +81,8 @@ def train_on_labels(
     if best is not None:
         matcher.restore(best)
     history = History(tuple(rows), best_epoch(rows))
-    notify(listeners, "on_end", {"best_epoch": history.best_epoch, **_score(history)})
+    best_f1 = None if history.best is None else history.best["validation_f1"]
+    notify(listeners, "on_end", {"best_epoch": history.best_epoch, "validation_f1": best_f1})
     return history
 
 
@@ -107,21 +110,28 @@ def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[fl
     return float(f1_score(labels, probabilities >= 0.5, zero_division=0.0)), float(loss)
 
 
-def validate(matcher: Matcher, validation: Examples | None) -> dict[str, float | None]:
+def validate(matcher: Matcher, validation: Examples | None) -> ValidationScores:
     f1, loss = None, None
     if validation is not None:
         f1, loss = validation_scores(validation.labels, matcher.predict_proba(validation))
     return {"validation_f1": f1, "validation_loss": loss}
 
 
-def best_epoch(rows: Sequence[Record]) -> int:
+def best_epoch(rows: Sequence[SelectionRow]) -> int:
     """Highest validation F1, then lowest validation loss, then earliest; the last where validation says nothing."""
     if not rows or rows[0]["validation_f1"] is None:
         return len(rows)
-    return int(min(rows, key=lambda row: (-row["validation_f1"], row["validation_loss"], row["epoch"]))["epoch"])
+
+    def order(row: SelectionRow) -> tuple[float, float, int]:
+        f1, loss = row["validation_f1"], row["validation_loss"]
+        assert f1 is not None  # the validation pairs are the same in every epoch
+        assert loss is not None
+        return -f1, loss, row["epoch"]
+
+    return min(rows, key=order)["epoch"]
 
 
-def _resume(matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> tuple[list[Record], Arrays | None]:
+def _resume(matcher: Matcher, checkpoint: Checkpoint | None, made_from: str) -> tuple[list[EpochRow], Arrays | None]:
     progress = checkpoint.read(made_from) if checkpoint is not None else None
     if progress is None:
         return [], None
@@ -139,10 +149,5 @@ def _made_from(matcher: Matcher, train: Examples, validation: Examples | None, c
     return fingerprint(settings, train.pairs, None if validation is None else validation.pairs)
 
 
-def _start(config: TuneConfig, train: Examples, rows: Sequence[Record]) -> Record:
+def _start(config: TuneConfig, train: Examples, rows: Sequence[EpochRow]) -> TrainingStart:
     return {"task": "tradition", "epochs": config.epochs, "pairs": len(train), "done": len(rows)}
-
-
-def _score(history: History) -> Record:
-    best = history.best
-    return {"validation_f1": None if best is None else best["validation_f1"]}

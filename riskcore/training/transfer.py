@@ -20,7 +20,8 @@ from riskcore.errors import CancelledError, MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
 from riskcore.matchers.neural import WINDOW, NeuralMatcher, take_step, weighted_loss, within_memory
 from riskcore.training.evidence import Evidence
-from riskcore.training.listeners import Listener, Record, notify
+from riskcore.training.listeners import Listener, notify
+from riskcore.training.results import SelectionRow
 from riskcore.training.supervised import best_epoch, epoch_seed, rate_at, validate
 
 
@@ -51,7 +52,7 @@ def train_transfer(
     assert network is not None
     domain = _DomainClassifier(last_layer(network), config.transfer, config.seed)
     size = config.tune.batch_size or matcher.batch_size_for(len(labelled))
-    rows: list[Record] = []
+    rows: list[SelectionRow] = []
     best: Arrays | None = None
     for epoch in range(1, config.tune.epochs + 1):
         rate = rate_at(epoch, config.tune, matcher.rates.train)

@@ -13,7 +13,7 @@ from riskcore.matchers import create
 from riskcore.training import adaptive
 from riskcore.training.adaptive import adapt, best_iteration
 from riskcore.training.gather import gather
-from riskcore.training.listeners import Record
+from riskcore.training.results import IterationRow
 from riskcore.training.supervised import train_on_labels
 
 
@@ -29,7 +29,7 @@ def test_without_validation_labels_the_starting_matcher_is_kept() -> None:
 
 
 def test_a_good_matcher_near_its_source_is_not_replaced_by_chance() -> None:
-    def rows(near_source: bool, *mistakes: int) -> list[Record]:
+    def rows(near_source: bool, *mistakes: int) -> list[IterationRow]:
         return [
             {"iteration": at, "validation_f1": 1 - some / 50, "validation_mistakes": some, "near_source": near_source}
             for at, some in enumerate(mistakes)

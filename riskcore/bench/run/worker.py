@@ -36,8 +36,8 @@ from riskcore.storage.files import read_json, write_json, write_text
 from riskcore.storage.jsonable import jsonable
 from riskcore.storage.lock import FolderLock
 from riskcore.training.evidence import Evidence
-from riskcore.training.listeners import Listener, Record
-from riskcore.training.results import IterationScores, MethodResult
+from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart
+from riskcore.training.results import EpochRow, IterationScores, MethodResult
 
 Send = Callable[[WorkerMessage], None]
 DONE, FAILED = 0, 3
@@ -148,11 +148,11 @@ class _CellRecorder(Listener):
         self.within = 0.0  # share of the current phase that is done
         self.config = cell.config
 
-    def on_phase_start(self, record: Record) -> None:
+    def on_phase_start(self, record: PhaseStart) -> None:
         self.within = 0.0
         self._send_step(self._name(record["phase"]))
 
-    def on_phase_end(self, record: Record) -> None:
+    def on_phase_end(self, record: PhaseEnd) -> None:
         self.within = 0.0
         self.seconds[self._name(record["phase"])] = record["seconds"]
         self._save()
@@ -160,13 +160,13 @@ class _CellRecorder(Listener):
     def on_evidence(self, evidence: Evidence) -> None:
         self.rules = self.rules if self.ablation else len(evidence.rules)
 
-    def on_epoch_end(self, record: Record) -> None:
+    def on_epoch_end(self, record: EpochRow) -> None:
         epochs = self.config.tune.epochs
         if self.ablation is None:  # the share of an ablation counts its iterations only, even if it trains first
             self.within = record["epoch"] / epochs
         self._send_step(f"{self._name('tradition')} epoch {record['epoch']} of {epochs}")
 
-    def on_progress(self, record: Record) -> None:
+    def on_progress(self, record: PhaseProgress) -> None:
         """Progress of phases without epochs or iterations; steps within a method do not change the share."""
         phase, done, total = record["phase"], record["done"], record["total"]
         if phase in METHODS and total:

@@ -7,6 +7,7 @@ may tell the same thing twice, and it is kept once.
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from riskcore.evaluation.truth_scorer import TruthScorer
@@ -18,14 +19,14 @@ from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.jsonable import jsonable
-from riskcore.training.listeners import Listener, Record
+from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
     from riskcore.data.workload import TargetTruth, Workload
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
-    from riskcore.training.results import IterationScores, MethodResult
+    from riskcore.training.results import EpochRow, IterationScores, MethodResult
 
 STEPS_TOLD = 20  # progress events per phase; which ones does not depend on how fast the machine is
 ROW_SECONDS = 0.5  # how often the run's own row says how far it is
@@ -59,25 +60,25 @@ class Recorder(Listener):
         if not has_evidence(self.folder, evidence):
             write_evidence(self.folder, evidence)
 
-    def on_start(self, record: Record) -> None:
+    def on_start(self, record: TrainingStart) -> None:
         self._task, self._epochs = str(record.get("task", "")), int(record.get("epochs") or 0)
 
-    def on_phase_start(self, record: Record) -> None:
+    def on_phase_start(self, record: PhaseStart) -> None:
         self._phase, self._task = record["phase"], ""
-        self._event("phase_start", self._phase, record)
+        self._event("phase_start", record["phase"], record)
         self._row(0, record.get("steps") or 0, at_once=True)
 
-    def on_progress(self, record: Record) -> None:
+    def on_progress(self, record: PhaseProgress) -> None:
         done, total = int(record["done"]), int(record["total"] or 0)
         self._phase = record["phase"]
         if total:
             self._event("progress", f"{self._phase}/{done * STEPS_TOLD // total}", record)
         self._row(done, total)
 
-    def on_phase_end(self, record: Record) -> None:
+    def on_phase_end(self, record: PhaseEnd) -> None:
         self._event("phase_end", record["phase"], record)
 
-    def on_epoch_end(self, record: Record) -> None:
+    def on_epoch_end(self, record: EpochRow) -> None:
         told = {"phase": self._phase, "task": self._task, **record}
         self._event("epoch_end", f"{self._phase}/{self._task}/{record['epoch']}", told)
         self._row(record["epoch"], max(self._epochs, record["epoch"]))
@@ -103,7 +104,7 @@ class Recorder(Listener):
         record = {name: value for name, value in result.record.items() if name != "rows"}  # the summary has them
         return cast(MethodRow, jsonable({**record, **row}))
 
-    def _event(self, kind: str, which: str, record: Record) -> None:
+    def _event(self, kind: str, which: str, record: Mapping[str, Any]) -> None:
         self.store.record(self.run, kind, f"{kind}/{which}", jsonable(record))
 
     def _row(self, done: int, total: int, at_once: bool = False) -> None:
