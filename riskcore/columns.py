@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 ROW, PAIR_ID = "row", "pair_id"
 LEFT, RIGHT = "left_", "right_"  # before an attribute's name
+LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"  # ids of a pair's two records; runs of version 0.1 have none
 
 MODEL_COLUMNS = (
     "probability",  # the matcher's
@@ -68,6 +69,38 @@ SORT_COLUMNS = ("risk", "probability", "mu", "sigma", "var_match", "var_non_matc
 
 
 def pair_columns(attributes: Iterable[str]) -> tuple[str, ...]:
-    """Columns of pairs.parquet: the place, the id, and both values of every attribute."""
+    """Columns of pairs.parquet: the place, the ids of pair and records, and both values of every attribute."""
     names = list(attributes)
-    return (ROW, PAIR_ID, *(LEFT + name for name in names), *(RIGHT + name for name in names))
+    return (ROW, PAIR_ID, LEFT_ID, RIGHT_ID, *(LEFT + name for name in names), *(RIGHT + name for name in names))
+
+
+# What `import riskcore` hands out beside the frames above; docs/api.md lists them with their meaning.
+
+PUBLIC_SCORE_COLUMNS = tuple(name for name in SCORE_COLUMNS if name != ROW)
+LABEL_COLUMNS = (PAIR_ID, LEFT_ID, RIGHT_ID, "probability", "label", "risk", "flipped")
+COMPARE_COLUMNS = (
+    "method",
+    "f1",  # a fraction, as precision and recall are; NaN without truth
+    "precision",
+    "recall",
+    "f1_low",  # 95 % confidence interval of F1
+    "f1_high",
+    "changed",  # labels other than tradition's
+    "fixed",
+    "broken",
+    "p_value",  # of fixed against broken: the exact McNemar test
+    "kept_iteration",  # None where the method has no iterations
+    "labels_used",
+    "lacked",  # what the method could not do for want of labels
+)
+RECORD_COLUMNS = ("attribute", "left", "right")
+REASON_COLUMNS = (
+    "reason",  # a rule in words, or "the matcher"
+    "weight",
+    "mean",  # match rate of the training pairs that meet the rule; the matcher's probability
+    "mu_share",
+    "variance_share",
+    "risk_without",
+    "drop",  # how far the risk falls without this rule
+)
+RANK_COLUMNS = (PAIR_ID, LEFT_ID, RIGHT_ID, "probability", "label", "risk", "confidence", "reasons")

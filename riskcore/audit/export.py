@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
-from riskcore.data.problems import visible
 from riskcore.errors import RiskcoreError
+from riskcore.html_table import html_table, html_text
 from riskcore.storage.files import write_parquet, write_text
 
 EXPORT_FORMATS = (".csv", ".parquet", ".html")
@@ -55,29 +54,13 @@ def safe_cell(value: Any) -> Any:
 
 def html_report(title: str, tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any] | None = None) -> str:
     """One page without scripts or links: facts first, then each table under its name."""
-    parts = [f"<h1>{_shown(title)}</h1>"]
+    parts = [f"<h1>{html_text(title)}</h1>"]
     if facts:
-        rows = "".join(f"<dt>{_shown(name)}</dt><dd>{_shown(value)}</dd>" for name, value in facts.items())
+        rows = "".join(f"<dt>{html_text(name)}</dt><dd>{html_text(value)}</dd>" for name, value in facts.items())
         parts.append(f"<dl>{rows}</dl>")
-    parts += [_html_table(name, frame) for name, frame in tables.items()]
-    head = f'<meta charset="utf-8"><title>{_shown(title)}</title><style>{_STYLE}</style>'
+    parts += [html_table(name, frame) for name, frame in tables.items()]
+    head = f'<meta charset="utf-8"><title>{html_text(title)}</title><style>{_STYLE}</style>'
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{"".join(parts)}\n</body></html>\n'
-
-
-def _html_table(name: str, frame: pd.DataFrame) -> str:
-    header = "".join(f'<th scope="col">{_shown(column)}</th>' for column in frame.columns)
-    rows = "".join(
-        "<tr>" + "".join(f"<td>{_shown(value)}</td>" for value in row) + "</tr>\n"
-        for row in frame.itertuples(index=False, name=None)
-    )
-    return f"<table><caption>{_shown(name)}</caption><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
-
-
-def _shown(value: Any) -> str:
-    """The value as text between tags: nothing in it is markup, nothing hidden."""
-    if value is None or (isinstance(value, float) and pd.isna(value)):
-        return ""
-    return html.escape(visible(f"{value:.4g}" if isinstance(value, float) else str(value)))
 
 
 def _mapped(frame: pd.DataFrame, change: Any) -> pd.DataFrame:

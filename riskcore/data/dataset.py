@@ -31,6 +31,7 @@ class DataSet:
     right: Table
     splits: Mapping[str, LabelledPairs]
     warnings: tuple[Problem, ...] = ()
+    origin: str = ""  # the absolute path it was read from, or `frames:NAME` (see `origin`)
 
     @property
     def self_join(self) -> bool:
@@ -83,7 +84,8 @@ def inspect_data(path: str | Path, config: DataConfig | None = None) -> tuple[Da
     if content is None or log.has_errors:
         return None, problems
     splits = {split.name: split.pairs for split in content.splits}
-    return DataSet(path.absolute().stem, content.left, content.right, splits, tuple(problems)), problems
+    origin = str(path.absolute())
+    return DataSet(path.absolute().stem, content.left, content.right, splits, tuple(problems), origin), problems
 
 
 def _read(path: Path, log: ProblemLog, config: DataConfig) -> Content | None:

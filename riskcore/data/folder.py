@@ -26,7 +26,7 @@ LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"
 def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> Content | None:
     """Everything in the folder, as far as it can be used; all that is wrong with it is logged."""
     files = {stem: _read(folder, stem, log, config) for stem in (*TABLES, *SPLITS)}
-    left, right = (_table(stem, files[stem], log, config) for stem in TABLES)
+    left, right = (read_table(stem, files[stem], log, config) for stem in TABLES)
     if _find(folder, TABLES[1]) == []:
         right = left
     elif left is not None and right is not None:
@@ -54,7 +54,7 @@ def _read(folder: Path, stem: str, log: ProblemLog, config: DataConfig) -> TextF
     return read_text_file(found[0], log, config) if len(found) == 1 else None
 
 
-def _table(name: str, file: TextFile | None, log: ProblemLog, config: DataConfig) -> Table | None:
+def read_table(name: str, file: TextFile | None, log: ProblemLog, config: DataConfig) -> Table | None:
     """The file as a table of uniquely identified records; rows whose id cannot be used are logged and left out."""
     if file is None or missing_columns(file, (ID,), log):
         return None
@@ -106,7 +106,7 @@ def _split(
     labels = read_labels(file, log, config)
     if LABEL in file.names and name in LABELLED_SPLITS:
         require_labels(file, labels, np.ones(len(file), dtype=bool), log)
-    sides = [_rows_of(file, column, table, log) for column, table in ((LEFT_ID, left), (RIGHT_ID, right))]
+    sides = [rows_of(file, column, table, log) for column, table in ((LEFT_ID, left), (RIGHT_ID, right))]
     if lacking or left is None or right is None:
         return None
     known = (sides[0] >= 0) & (sides[1] >= 0)
@@ -123,7 +123,7 @@ def _check_columns(file: TextFile, log: ProblemLog) -> None:
             log.add_header("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, name)
 
 
-def _rows_of(file: TextFile, column: str, table: Table | None, log: ProblemLog) -> np.ndarray:
+def rows_of(file: TextFile, column: str, table: Table | None, log: ProblemLog) -> np.ndarray:
     """Row in the table of each pair's record, -1 if it has none; nothing is looked up in a table that is broken."""
     if column not in file.names:
         return np.full(len(file), -1, dtype=np.int64)

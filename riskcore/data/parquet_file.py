@@ -35,7 +35,7 @@ def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> 
         log.add("corrupt_parquet", f"The file is not readable as parquet: {shown(reason)}.", "Write it again.", file)
         return None
     names = column_names(list(schema.names), file, log)
-    texts = {name: _text_or_none(raw.column(number), name, file, log) for number, name in enumerate(names) if name}
+    texts = {name: text_column(raw.column(number), name, file, log) for number, name in enumerate(names) if name}
     columns = {name: text for name, text in texts.items() if text is not None}
     return Columns(pa.table(columns), np.arange(1, raw.num_rows + 1, dtype=np.int64))
 
@@ -53,26 +53,28 @@ def _fits(source: pq.ParquetFile, file: str, log: ProblemLog, config: DataConfig
     return width <= config.max_columns and length <= config.max_rows and size <= config.max_file_bytes
 
 
-def _text_or_none(column: pa.ChunkedArray, name: str, file: str, log: ProblemLog) -> pa.ChunkedArray | None:
+def text_column(
+    column: pa.ChunkedArray, name: str, file: str, log: ProblemLog, first_row: int = 1
+) -> pa.ChunkedArray | None:
     """The column as text; None, and logged, if its type has no rule or its values do not fit their type."""
     if pa.types.is_nested(column.type):
         message = f"The column holds {shown(str(column.type))}, not single values."
         log.add("nested_column", message, "Write it as text.", file, None, name)
         return None
     try:
-        return _text(column, name, file, log)
+        return _text(column, name, file, log, first_row)
     except (pa.ArrowException, ValueError, OverflowError):
         message = f"The column cannot be written as text from {shown(str(column.type))}."
         log.add("corrupt_parquet", message, "Write it as text.", file, None, name)
         return None
 
 
-def _text(column: pa.ChunkedArray, name: str, file: str, log: ProblemLog) -> pa.ChunkedArray:
+def _text(column: pa.ChunkedArray, name: str, file: str, log: ProblemLog, first_row: int) -> pa.ChunkedArray:
     """The column as text, by the rule of its type."""
     if pa.types.is_dictionary(column.type):
         column = column.cast(column.type.value_type)
     if _is_bytes(column.type):
-        return _decoded(column, name, file, log)
+        return _decoded(column, name, file, log, first_row)
     if pa.types.is_floating(column.type):
         # numpy's own types: a float32 is written with the digits of a float32
         known = ~column.is_null().to_numpy()
@@ -102,23 +104,23 @@ def _is_bytes(kind: pa.DataType) -> bool:
     return any(test(kind) for test in (*tests, *views))
 
 
-def _decoded(column: pa.ChunkedArray, name: str, file: str, log: ProblemLog) -> pa.ChunkedArray:
+def _decoded(column: pa.ChunkedArray, name: str, file: str, log: ProblemLog, first_row: int) -> pa.ChunkedArray:
     """Strings and bytes as valid text; neither parquet nor its reader promises UTF-8."""
     raw = column.cast(pa.large_binary())
     text = raw.cast(pa.large_string(), safe=False)
     try:
         text.validate(full=True)
     except pa.ArrowInvalid:
-        text = _repaired(raw, name, file, log)
+        text = _repaired(raw, name, file, log, first_row)
     nul = pc.match_substring(text, "\0").to_numpy()
-    rows = np.flatnonzero(nul == True) + 1  # noqa: E712  (null, where missing, is neither)
+    rows = np.flatnonzero(nul == True) + first_row  # noqa: E712  (null, where missing, is neither)
     log.add_rows("nul_byte", rows, lambda _: "A cell holds a NUL byte.", "Remove it.", file, name)
     return text
 
 
-def _repaired(raw: pa.ChunkedArray, name: str, file: str, log: ProblemLog) -> pa.ChunkedArray:
+def _repaired(raw: pa.ChunkedArray, name: str, file: str, log: ProblemLog, first_row: int) -> pa.ChunkedArray:
     texts: list[str | None] = []
-    for row, cell in enumerate(raw.to_pylist(), start=1):
+    for row, cell in enumerate(raw.to_pylist(), start=first_row):
         text = None if cell is None else cell.decode("utf-8", "replace")
         if cell is not None and text is not None and text.encode() != cell:
             message = f"A cell holds bytes that are not UTF-8: {shown(cell.decode('utf-8', 'backslashreplace'))}."

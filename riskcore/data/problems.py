@@ -2,7 +2,8 @@
 
 `row` is the line of the file as a text editor counts it, the header being row 1; a record that spans
 several lines has the row of its first line. In parquet files, which have no lines, it is the record number
-starting at 1. Record text is hostile: whatever is quoted here is cut short and has no control characters.
+starting at 1; in frames it is the position that `iloc` takes, starting at 0. Record text is hostile: whatever is
+quoted here is cut short and has no control characters.
 """
 
 from __future__ import annotations
@@ -121,8 +122,8 @@ class ProblemLog:
             self._more[kind, file, column] += count
 
     def add_header(self, kind: str, message: str, cure: str, file: str, column: str | None = None) -> None:
-        """A fault of the header, which is row 1 of a csv file and no row of a parquet file."""
-        self.add(kind, message, cure, file, None if file.endswith(".parquet") else 1, column)
+        """A fault of the header, which is row 1 of a csv file and no row of a parquet file or a frame."""
+        self.add(kind, message, cure, file, 1 if file.endswith(".csv") else None, column)
 
     def add_rows(
         self,

@@ -68,7 +68,12 @@ def read_text_file(path: Path, log: ProblemLog, config: DataConfig) -> TextFile 
         reason = error.strerror or str(error)
         log.add("unreadable_file", f"The file cannot be read: {reason}.", "Check its permissions.", file)
         return None
-    return None if columns is None else TextFile(file, _capped(columns, file, log, config), columns.rows)
+    return None if columns is None else text_file(columns, file, log, config)
+
+
+def text_file(columns: Columns, name: str, log: ProblemLog, config: DataConfig) -> TextFile:
+    """Text columns under a name, whether they come from a file or a frame; cells that are too long are logged."""
+    return TextFile(name, _capped(columns, name, log, config), columns.rows)
 
 
 def _is_readable(path: Path, log: ProblemLog, config: DataConfig) -> bool:

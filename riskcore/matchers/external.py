@@ -1,4 +1,4 @@
-"""Probabilities of a foreign matcher, read from a file of pair id and probability.
+"""Probabilities of a foreign matcher, from a file or a frame of pair id and probability.
 
 Rules, risk, ranking and audit work on them as on any other; only training does not, since there is nothing to train.
 """
@@ -7,13 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import pandas as pd
 
 from riskcore.config import MatcherConfig
 from riskcore.data.pairs import Pairs
+from riskcore.data.schema import Attribute
 from riskcore.errors import MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
 
@@ -29,6 +30,13 @@ class ExternalMatcher(Matcher):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.scores: pd.Series | None = None
+
+    @classmethod
+    def from_frame(cls, frame: pd.DataFrame, attributes: Sequence[Attribute]) -> Self:
+        """A matcher whose answers are at hand: a frame of `id` and `probability`."""
+        matcher = cls(MatcherConfig(kind=cls.kind), attributes)
+        matcher.scores = checked_scores(frame, "scores", first_record=0)
+        return matcher
 
     def begin(self, train: Examples, seed: int) -> None:
         """Nothing is learned; the file is read so that its faults show early."""
@@ -85,16 +93,20 @@ def check_scores(config: MatcherConfig) -> pd.Series:
 
 def read_scores(path: Path) -> pd.Series:
     """Probability by pair id. All faults of the file are told at once."""
-    frame = _frame(path)
-    missing = [name for name in ("id", "probability") if name not in frame.columns]
+    return checked_scores(_frame(path), str(path))
+
+
+def checked_scores(frame: pd.DataFrame, name: str, first_record: int = 1) -> pd.Series:
+    """Probability by pair id, from columns `id` and `probability`. All faults are told at once."""
+    missing = [column for column in ("id", "probability") if column not in frame.columns]
     if missing:
-        raise MatcherError(f"{path} has no column {' and no column '.join(missing)}; it needs id and probability.")
+        raise MatcherError(f"{name} has no column {' and no column '.join(missing)}; it needs id and probability.")
     ids = frame["id"].astype(str).str.strip()
     values = pd.to_numeric(frame["probability"], errors="coerce")
     faults = [
-        *_fault(path, "an empty id", frame["id"].isna() | (ids == "")),
-        *_fault(path, "an id that occurs before", ids.duplicated()),
-        *_fault(path, "a probability that is not a number from 0 to 1", ~values.between(0, 1)),
+        *_fault(name, "an empty id", frame["id"].isna() | (ids == ""), first_record),
+        *_fault(name, "an id that occurs before", ids.duplicated(), first_record),
+        *_fault(name, "a probability that is not a number from 0 to 1", ~values.between(0, 1), first_record),
     ]
     if faults:
         raise MatcherError("\n".join(faults))
@@ -112,13 +124,14 @@ def _frame(path: Path) -> pd.DataFrame:
         raise MatcherError(f"The scores file {path} cannot be read as csv or parquet: {error}.") from error
 
 
-def _fault(path: Path, what: str, where: pd.Series) -> list[str]:
+def _fault(name: str, what: str, where: pd.Series, first: int) -> list[str]:
     rows = np.flatnonzero(where.to_numpy())
     if not len(rows):
         return []
-    named = ", ".join(str(row + 1) for row in rows[:SHOWN])
+    named = ", ".join(str(row + first) for row in rows[:SHOWN])
     more = f" and {len(rows) - SHOWN:,} more" if len(rows) > SHOWN else ""
-    return [f"{path}: {what} in record {named}{more} (records are counted from 1 below the header)."]
+    counted = "from 1 below the header" if first else "from 0"
+    return [f"{name}: {what} in record {named}{more} (records are counted {counted})."]
 
 
 def _ids(pairs: Pairs) -> pd.Index:

@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW
+from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW
 from riskcore.rules.rule_set import measure_rules
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import write_parquet, write_text
@@ -24,6 +24,7 @@ FIRED_ROWS_PER_GROUP = 65_536  # sorted by rule, so a filter on a rule reads its
 def write_pairs(folder: RunFolder, pairs: Pairs) -> None:
     """Both records of every target pair, in order."""
     columns = {ROW: pa.array(np.arange(len(pairs)), pa.int32()), PAIR_ID: _texts(pairs.ids)}
+    columns |= {LEFT_ID: _texts(pairs.left.ids[pairs.left_rows]), RIGHT_ID: _texts(pairs.right.ids[pairs.right_rows])}
     for side, table, rows in ((LEFT, pairs.left, pairs.left_rows), (RIGHT, pairs.right, pairs.right_rows)):
         columns |= {side + name: _texts(table.text(name, rows)) for name in table.attributes}
     write_parquet(folder.pairs_file, pa.table(columns))

@@ -20,7 +20,7 @@ def test_files(finished):
 
 def test_frames(finished):
     page = query_pairs(finished, PairQuery()).rows
-    pairs = columns.pair_columns(["title", "year"])[2:]
+    pairs = columns.pair_columns(["title", "year"])[4:]
     assert list(page) == [*columns.SCORE_COLUMNS, *pairs, columns.TRUTH, columns.WRONG, columns.VERDICT]
     assert list(pair_history(finished, "a0:b2")) == list(columns.HISTORY_COLUMNS)
     assert list(rule_table(finished)) == list(columns.RULE_COLUMNS)

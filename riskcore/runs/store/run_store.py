@@ -21,6 +21,7 @@ from typing import Any
 import sqlalchemy as sa
 
 from riskcore.config import RunConfig
+from riskcore.data.origin import is_from_frames
 from riskcore.errors import ConfigError
 from riskcore.runs.store.database import Database, events, runs, sqlite_url, verdicts
 from riskcore.runs.store.liveness import observed_state, this_host
@@ -251,7 +252,7 @@ def _usual_name(config: RunConfig) -> str:
 
 def _with_absolute_paths(config: RunConfig) -> RunConfig:
     def absolute(path: str | None) -> str | None:
-        return str(Path(path).absolute()) if path else path
+        return str(Path(path).absolute()) if path and not is_from_frames(path) else path
 
     matcher = config.matcher
     matcher = dataclasses.replace(matcher, folder=absolute(matcher.folder), scores=absolute(matcher.scores))

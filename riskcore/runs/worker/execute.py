@@ -15,6 +15,7 @@ from typing import Any
 from riskcore.config import RunConfig
 from riskcore.data.dataset import open_data
 from riskcore.data.mapping import parse_map
+from riskcore.data.origin import is_from_frames
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
 from riskcore.runs.documents import RunResults
@@ -39,6 +40,11 @@ Data = tuple[Workload, TargetTruth]
 
 def load_data(config: RunConfig) -> Data:
     """The run's workload, and apart from it the target's labels."""
+    if is_from_frames(config.source) or is_from_frames(config.target):
+        raise RunError(
+            "its data came from frames in a Python session, which a run does not keep. "
+            "Call `riskcore.adapt` again with the same frames: it makes a new run."
+        )
     return build_workload(
         open_data(config.source, config.data),
         open_data(config.target, config.data) if config.target else None,
