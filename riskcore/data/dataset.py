@@ -11,15 +11,19 @@ from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
 
+import pandas as pd
+
 from riskcore.config import DataConfig
 from riskcore.data.checks import check_pairs
 from riskcore.data.fingerprint import Fingerprint
 from riskcore.data.folder import read_folder
+from riskcore.data.labels import UNKNOWN
 from riskcore.data.pair_file import read_pair_file
 from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.parsed import Content
 from riskcore.data.problems import DataFormatError, Problem, ProblemLog, visible
 from riskcore.data.tables import FORMATS
+from riskcore.html_table import html_table
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -55,6 +59,23 @@ class DataSet:
 
     def __len__(self) -> int:
         return sum(map(len, self.splits.values()))
+
+    def overview(self) -> pd.DataFrame:
+        """A row per split: its pairs, by label."""
+        counts = {name: [int((pairs.labels == label).sum()) for label in (1, 0, UNKNOWN)] for name, pairs in self.splits.items()}
+        rows = [(name, sum(count), *count) for name, count in counts.items()]
+        return pd.DataFrame(rows, columns=["split", "pairs", "matches", "non-matches", "unlabelled"])
+
+    def __repr__(self) -> str:
+        parts = ", ".join(f"{name} {len(pairs):,}" for name, pairs in self.splits.items())
+        return f"DataSet({visible(self.name)}: {self._records}, {len(self):,} pairs ({parts}))"
+
+    def _repr_html_(self) -> str:
+        return html_table(f"{self.name}: {self._records}, attributes {', '.join(self.attributes)}", self.overview())
+
+    @property
+    def _records(self) -> str:
+        return f"{len(self.left):,} records" if self.self_join else f"{len(self.left):,} and {len(self.right):,} records"
 
 
 def open_data(path: str | Path, config: DataConfig | None = None) -> DataSet:

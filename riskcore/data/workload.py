@@ -83,9 +83,9 @@ def build_workload(
     theirs = ours if target is None else restricted(target, {theirs: name for name, theirs in names.items()})
     first, valid, test = _thirds(theirs, split, seed)
     unseen = _labelled(first, "unseen", notices) if target is not None else None
-    train = _labelled(first if target is None else _pooled(ours), "training", notices)
+    train = _labelled(first if target is None else pooled(ours), "training", notices)
     if target is not None and _share_most(len(names), source, target):
-        pool = _pooled(theirs)
+        pool = pooled(theirs)
         train = _apart(train, _identified(source, train), pool.take(_identified(target, pool)), notices)
     valid = _labelled(valid, "validation", notices)
     _require(train, valid, test, validation_size)
@@ -102,7 +102,7 @@ def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs,
 
     Nothing can be learned from a pair without a label, so all of these go to the last part, the target.
     """
-    pool = _pooled(data)
+    pool = pooled(data)
     if split is not None:
         known = np.flatnonzero(pool.labels != UNKNOWN)
         first, second, third = (known[rows] for rows in ratio_split(pool.labels[known], parse_ratio(split), seed))
@@ -115,7 +115,7 @@ def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs,
     return train, valid, test
 
 
-def _pooled(data: DataSet) -> LabelledPairs:
+def pooled(data: DataSet) -> LabelledPairs:
     """All pairs of the data set, split after split."""
     parts = list(data.splits.values())
     fields = ("left_rows", "right_rows", "ids", "labels")

@@ -55,7 +55,7 @@ class ExternalMatcher(Matcher):
 
     def predict_proba(self, examples: Examples) -> np.ndarray:
         scores = self._scores()
-        found = scores.reindex(_ids(examples.pairs)).to_numpy(dtype=np.float64)
+        found = scores.reindex(_ids(examples.pairs)).to_numpy(dtype=np.float64, copy=True)  # torch wants to write
         missing = np.flatnonzero(np.isnan(found))
         if len(missing):
             named = ", ".join(map(str, examples.pairs.ids[missing[:SHOWN]]))

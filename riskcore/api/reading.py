@@ -1,0 +1,24 @@
+"""Data sets by path or by name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from riskcore.config import DataConfig
+from riskcore.data.dataset import DataSet, open_data
+from riskcore.data.samples import find_sample
+
+
+def read(path: str | Path, *, config: DataConfig | None = None) -> DataSet:
+    """The data set in a folder (`tableA.csv`, ...) or in one file of pairs, checked."""
+    return open_data(path, config)
+
+
+def sample(name: str = "bibliography_clean") -> DataSet:
+    """A data set that comes with Riskcore: `bibliography_clean`, `bibliography_scraped` or `products`."""
+    return open_data(find_sample(name).path)
+
+
+def as_data_set(data: DataSet | str | Path, config: DataConfig | None = None) -> DataSet:
+    """The data set itself, or the one at a path."""
+    return data if isinstance(data, DataSet) else open_data(data, config)

@@ -1,0 +1,210 @@
+"""A finished run as an object: frames of its scores, riskiest pairs, rules, methods and labels.
+
+Every reader gives the kept iteration unless another is asked for; `RunFolder.kept` decides which one that is.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+
+from riskcore.api.explanation import PairExplanation
+from riskcore.audit.verdicts import Verdict, VerdictLog
+from riskcore.columns import COMPARE_COLUMNS, LABEL_COLUMNS, LEFT_ID, PAIR_ID, PUBLIC_SCORE_COLUMNS, RIGHT_ID, ROW
+from riskcore.errors import ConfigError, StorageError
+from riskcore.html_table import html_table, html_text
+from riskcore.paths import runs_root
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.method_comparison import comparison
+from riskcore.runs.readers.pair_detail import explain_detail, pair_detail, pair_history
+from riskcore.runs.readers.queries import MAX_PAGE_SIZE, PairQuery, all_pairs, query_pairs
+from riskcore.runs.readers.rule_table import rule_table
+from riskcore.runs.score_files import take_scores
+from riskcore.runs.store.run_record import RunNotFoundError
+from riskcore.runs.store.run_store import RunStore
+
+_USUAL = "risk"  # whose scores are shown unless told otherwise, as on the screens and the command line
+_START = "tradition"  # what every method starts from
+
+
+class Run:
+    """One run of the store. Nothing is cached: each call reads the run's files."""
+
+    def __init__(self, folder: RunFolder) -> None:
+        self._folder = folder
+
+    @property
+    def id(self) -> str:
+        """The run's name in the store, on the command line and on the screens."""
+        return self._folder.path.name
+
+    @property
+    def folder(self) -> Path:
+        return self._folder.path
+
+    @property
+    def methods(self) -> list[str]:
+        """Methods that gave an answer, in the order in which they ran."""
+        return list((self._folder.results() or {}).get("methods") or self._folder.methods())
+
+    @property
+    def method(self) -> str:
+        """The method that readers use unless told otherwise: `risk` where it ran, else one that has iterations."""
+        iterated = self._folder.methods()
+        return _USUAL if _USUAL in iterated else (iterated or [_START])[0]
+
+    @property
+    def labels_used(self) -> tuple[str, ...]:
+        """The labels that made the answer of `method`: of `source`, `validation`."""
+        return tuple(self._folder.told(self.method).get("labels_used") or ())
+
+    @property
+    def notices(self) -> list[str]:
+        """What was left out of the data, and what could not be done for want of labels."""
+        told = (self._folder.results() or {}).get("methods") or {}
+        lacked = [sentence for row in told.values() for sentence in row.get("lacked") or ()]
+        return list(dict.fromkeys([*self._folder.run()["notices"], *lacked]))
+
+    def kept(self, method: str | None = None) -> int | None:
+        """The iteration that gave the method's answer; None for a method without iterations."""
+        wanted = self._known(method)
+        return self._folder.kept(wanted) if wanted in self._folder.methods() else None
+
+    def scores(self, method: str | None = None, iteration: int | None = None) -> pd.DataFrame:
+        """A row per target pair, in the target's order.
+
+        A method without iterations has a probability and a label; what only a risk model knows is missing.
+        """
+        wanted = self._known(method)
+        if wanted in self._folder.methods():
+            file = self._folder.scores_file(wanted, self._folder.iteration(wanted, iteration))
+            count = pq.read_metadata(file).num_rows
+            return take_scores(file, np.arange(count), PUBLIC_SCORE_COLUMNS).to_pandas()
+        if iteration is not None:
+            raise ConfigError(f"{wanted!r} has no iterations. Leave iteration= out.")
+        return self._final(wanted)
+
+    def top(
+        self,
+        n: int = 50,
+        *,
+        method: str | None = None,
+        iteration: int | None = None,
+        label: int | None = None,
+        flipped: bool | None = None,
+        text: str | None = None,
+    ) -> pd.DataFrame:
+        """The n pairs whose label is most likely wrong, riskiest first, with both records.
+
+        `label` (1 or 0), `flipped` and `text` (somewhere in either record) leave only the pairs that have them.
+        """
+        if n < 1:
+            raise ConfigError(f"n is {n}; it must be at least 1.")
+        wanted, size = self._with_risk(method), min(n, MAX_PAGE_SIZE)
+        query = PairQuery(wanted, iteration, label=label, flipped=flipped, text=text or None, page_size=size)
+        if n > size:
+            return all_pairs(self._folder, query, self._verdicts()).head(n).drop(columns=ROW)
+        return query_pairs(self._folder, query, self._verdicts()).rows.drop(columns=ROW)
+
+    def explain(self, pair: str, *, method: str | None = None, iteration: int | None = None) -> PairExplanation:
+        """Why the pair (`ltable_id:rtable_id`) has its risk: both records, and what each rule adds."""
+        wanted = self._with_risk(method)
+        detail = pair_detail(self._folder, str(pair), wanted, iteration)
+        found = explain_detail(self._folder, detail, wanted, iteration)
+        return PairExplanation.of(detail, found, pair_history(self._folder, str(pair), wanted, detail.row))
+
+    def rules(self, method: str | None = None, iteration: int | None = None) -> pd.DataFrame:
+        """A row per rule, heaviest first: its record on source, validation and target, and its weight."""
+        found = rule_table(self._folder, self._with_risk(method), iteration)
+        return found.sort_values("weight", ascending=False, kind="stable", ignore_index=True)
+
+    def compare(self) -> pd.DataFrame:
+        """A row per method: scores where the target's truth is known, and what it changed against tradition."""
+        if self._folder.results() is None:
+            raise StorageError(f"Run {self.id} is not done: there is nothing to compare yet.")
+        found = comparison(self._folder)
+        rows = [self._compared(method, row, found["changes"].get(method, {})) for method, row in found["methods"].items()]
+        counts = dict.fromkeys(("changed", "fixed", "broken", "kept_iteration"), "Int64")
+        return pd.DataFrame(rows, columns=list(COMPARE_COLUMNS)).astype(counts)
+
+    def labels(self, method: str | None = None) -> pd.DataFrame:
+        """The final decision on every target pair, in the target's order."""
+        scores = self.scores(method)
+        keys = pd.concat([scores[[PAIR_ID]], self._record_ids(scores[PAIR_ID])], axis=1)
+        rest = [name for name in LABEL_COLUMNS if name not in keys.columns]
+        return pd.concat([keys, scores[rest]], axis=1)
+
+    def __repr__(self) -> str:
+        return f"Run({self.id}, methods {', '.join(self.methods)}, in {str(self.folder)!r})"
+
+    def _repr_html_(self) -> str:
+        title = f"Run {self.id}: {self._folder.run()['name']}"
+        notices = "".join(f"<p>{html_text(notice)}</p>" for notice in self.notices)
+        if self._folder.results() is None:
+            return f"<p>{html_text(title)}, not done</p>{notices}"
+        return html_table(title, self.compare()) + notices
+
+    def _known(self, method: str | None) -> str:
+        wanted = method or self.method
+        if wanted not in self.methods:
+            raise ConfigError(f"Run {self.id} has no method {wanted!r}. It has: {', '.join(self.methods)}.")
+        return wanted
+
+    def _with_risk(self, method: str | None) -> str:
+        """The method, which must have a risk model."""
+        wanted, iterated = self._known(method), self._folder.methods()
+        if wanted not in iterated:
+            raise ConfigError(
+                f"{wanted!r} has no risk model, so it has no risk and no reasons. "
+                f"Methods of this run that have one: {', '.join(iterated) or 'none; run the method risk'}."
+            )
+        return wanted
+
+    def _verdicts(self) -> dict[str, Verdict]:
+        """What people decided, where the run's folder still lies in its store."""
+        store = RunStore(self.folder.parent)
+        try:
+            return VerdictLog(store).current(store.get(self.id).id)
+        except RunNotFoundError:
+            return {}
+
+    def _final(self, method: str) -> pd.DataFrame:
+        """The answer of a method without iterations, with the columns that every method has."""
+        table = pq.read_table(self._folder.final_file).to_pandas()
+        label = (table[method] >= 0.5).astype(np.int8)
+        flipped = (label != (table[_START] >= 0.5).astype(np.int8)) if _START in table else pd.NA
+        known = {PAIR_ID: table[PAIR_ID], "probability": table[method], "label": label, "flipped": flipped}
+        return pd.DataFrame({name: known.get(name, np.nan) for name in PUBLIC_SCORE_COLUMNS})
+
+    def _compared(self, method: str, row: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+        low, high = row["f1_interval"] or (None, None)
+        return {
+            **row,
+            **{name: change.get(name) for name in ("fixed", "broken", "p_value")},
+            "method": method,
+            "f1_low": low,
+            "f1_high": high,
+            "kept_iteration": self.kept(method),
+            "labels_used": ", ".join(row["labels_used"]),
+            "lacked": " ".join(row["lacked"] or ()),
+        }
+
+    def _record_ids(self, pair_ids: pd.Series) -> pd.DataFrame:
+        """Both record ids of every pair; of a run of version 0.1 those that the pair's id holds."""
+        if LEFT_ID in pq.read_schema(self._folder.pairs_file).names:
+            return pq.read_table(self._folder.pairs_file, columns=[LEFT_ID, RIGHT_ID]).to_pandas()
+        sides = [one.split(":") if one.count(":") == 1 else (None, None) for one in pair_ids]
+        return pd.DataFrame(sides, columns=[LEFT_ID, RIGHT_ID])
+
+
+def load(run: str | Path, *, runs: str | Path | None = None) -> Run:
+    """A stored run, by its folder or by its id in the folder `runs`."""
+    root = runs_root() if runs is None else Path(runs)
+    for path in (Path(run), root / run):
+        if (path / "run.json").is_file():
+            return Run(RunFolder(path))
+    raise RunNotFoundError(f"There is no run {str(run)!r}, neither as a folder nor in {root}.")
