@@ -17,7 +17,9 @@ def html_table(caption: str, frame: pd.DataFrame) -> str:
         "<tr>" + "".join(f"<td>{html_text(value)}</td>" for value in row) + "</tr>\n"
         for row in frame.itertuples(index=False, name=None)
     )
-    return f"<table><caption>{html_text(caption)}</caption><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
+    return (
+        f"<table><caption>{html_text(caption)}</caption><thead><tr>{header}</tr></thead><tbody>{rows}</tbody></table>"
+    )
 
 
 def html_text(value: Any) -> str:

@@ -60,7 +60,7 @@ class Run:
     @property
     def labels_used(self) -> tuple[str, ...]:
         """The labels that made the answer of `method`: of `source`, `validation`."""
-        return tuple(self._folder.told(self.method).get("labels_used") or ())
+        return tuple(self._folder.method_results(self.method).get("labels_used") or ())
 
     @property
     def notices(self) -> list[str]:
@@ -127,7 +127,9 @@ class Run:
         if self._folder.results() is None:
             raise StorageError(f"Run {self.id} is not done: there is nothing to compare yet.")
         found = comparison(self._folder)
-        rows = [self._compared(method, row, found["changes"].get(method, {})) for method, row in found["methods"].items()]
+        rows = [
+            self._compared(method, row, found["changes"].get(method, {})) for method, row in found["methods"].items()
+        ]
         counts = dict.fromkeys(("changed", "fixed", "broken", "kept_iteration"), "Int64")
         return pd.DataFrame(rows, columns=list(COMPARE_COLUMNS)).astype(counts)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 import pandas as pd
@@ -17,7 +17,7 @@ from riskcore.data.problems import DataFormatError, ProblemLog, shown
 from riskcore.data.workload import pooled
 from riskcore.errors import ConfigError
 
-ByPair = pd.DataFrame | pd.Series | Mapping[str, Any]
+ByPair: TypeAlias = "pd.DataFrame | pd.Series | Mapping[str, Any]"
 _LABELS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "False": 0, "True": 1}
 
 

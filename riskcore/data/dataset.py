@@ -62,7 +62,10 @@ class DataSet:
 
     def overview(self) -> pd.DataFrame:
         """A row per split: its pairs, by label."""
-        counts = {name: [int((pairs.labels == label).sum()) for label in (1, 0, UNKNOWN)] for name, pairs in self.splits.items()}
+        counts = {
+            name: [int((pairs.labels == label).sum()) for label in (1, 0, UNKNOWN)]
+            for name, pairs in self.splits.items()
+        }
         rows = [(name, sum(count), *count) for name, count in counts.items()]
         return pd.DataFrame(rows, columns=["split", "pairs", "matches", "non-matches", "unlabelled"])
 
@@ -75,7 +78,9 @@ class DataSet:
 
     @property
     def _records(self) -> str:
-        return f"{len(self.left):,} records" if self.self_join else f"{len(self.left):,} and {len(self.right):,} records"
+        return (
+            f"{len(self.left):,} records" if self.self_join else f"{len(self.left):,} and {len(self.right):,} records"
+        )
 
 
 def open_data(path: str | Path, config: DataConfig | None = None) -> DataSet:

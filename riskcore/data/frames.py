@@ -148,7 +148,7 @@ def _text_frame(
         too_many_rows(name, None, log, config)
     if frame.shape[1] > config.max_columns or len(frame) > config.max_rows:
         return None
-    columns = {}
+    columns: dict[str, pa.ChunkedArray] = {}
     for number, column in enumerate(column_names([str(one) for one in frame.columns], name, log)):
         if column is not None:
             text = _text(frame.iloc[:, number], column, name, column in ids, log)
