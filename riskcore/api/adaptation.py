@@ -126,7 +126,7 @@ def _showing(config: RunConfig, progress: bool) -> Iterator[list[Listener]]:
     if not progress:
         yield []
         return
-    from riskcore.cli.progress import showing_progress
+    from riskcore.api.progress import showing_progress
 
     with showing_progress(config) as listener:
         yield [listener]

@@ -7,7 +7,7 @@ import dataclasses
 import pandas as pd
 
 from riskcore.columns import REASON_COLUMNS, RECORD_COLUMNS
-from riskcore.html_table import html_table
+from riskcore.data.html_table import html_table
 from riskcore.risk import Explanation
 from riskcore.runs.readers.pair_detail import PairDetail
 

@@ -21,12 +21,12 @@ from riskcore.api.validation import ByPair, by_pair_id, with_validation
 from riskcore.columns import LEFT_ID, PAIR_ID, RANK_COLUMNS, RIGHT_ID
 from riskcore.config import RunConfig
 from riskcore.data.dataset import DataSet
+from riskcore.data.html_table import html_table, html_text
 from riskcore.data.labels import UNKNOWN
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.schema import Attribute, infer_types
 from riskcore.data.workload import Workload, build_workload, pooled
 from riskcore.errors import ConfigError
-from riskcore.html_table import html_table, html_text
 from riskcore.matchers.base import Examples
 from riskcore.matchers.external import ExternalMatcher
 from riskcore.risk import RiskModel

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from riskcore.api.explanation import PairExplanation
 from riskcore.audit.verdicts import Verdict, VerdictLog
 from riskcore.columns import COMPARE_COLUMNS, LABEL_COLUMNS, LEFT_ID, PAIR_ID, PUBLIC_SCORE_COLUMNS, RIGHT_ID, ROW
+from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import ConfigError, StorageError
-from riskcore.html_table import html_table, html_text
 from riskcore.paths import runs_root
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.method_comparison import comparison

@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 import pyarrow as pa
 
+from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import RiskcoreError
-from riskcore.html_table import html_table, html_text
 from riskcore.storage.files import write_parquet, write_text
 
 EXPORT_FORMATS = (".csv", ".parquet", ".html")

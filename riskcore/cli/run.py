@@ -142,7 +142,7 @@ def detached(record: RunRecord, as_json: bool) -> None:
 
 def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, data_seconds: float = 0.0) -> None:
     """Work on the run here and now, and print what came out."""
-    from riskcore.cli.progress import showing_progress
+    from riskcore.api.progress import showing_progress
     from riskcore.runs.worker.execute import execute
 
     say(f"Run {record.id} in {record.folder}", to_stderr=True)

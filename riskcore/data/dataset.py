@@ -17,13 +17,13 @@ from riskcore.config import DataConfig
 from riskcore.data.checks import check_pairs
 from riskcore.data.fingerprint import Fingerprint
 from riskcore.data.folder import read_folder
+from riskcore.data.html_table import html_table
 from riskcore.data.labels import UNKNOWN
 from riskcore.data.pair_file import read_pair_file
 from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.parsed import Content
 from riskcore.data.problems import DataFormatError, Problem, ProblemLog, visible
 from riskcore.data.tables import FORMATS
-from riskcore.html_table import html_table
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

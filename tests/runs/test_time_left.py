@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcore.cli.progress import Estimate
+from riskcore.api.progress import Estimate
 from riskcore.config import RunConfig
 from riskcore.registry import METHODS
 from riskcore.runs.readers.time_left import (

@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
+from rich.text import Text
 
-from riskcore.cli.console import console, say
 from riskcore.registry import iterations_of
 from riskcore.runs.readers.time_left import seconds_left, share_done, step_seconds, within_evidence
 from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
@@ -94,7 +95,7 @@ class ProgressListener(Listener):
 @contextlib.contextmanager
 def showing_progress(config: RunConfig) -> Iterator[ProgressListener]:
     """A listener that shows how far the run has come and how much time may be left."""
-    screen = console(to_stderr=True)
+    screen = _stderr()
     if not screen.is_terminal:
         yield ProgressListener(config, _Lines())
         return
@@ -118,4 +119,8 @@ class _Lines:
         if at_once or time.monotonic() - self._last >= LINE_SECONDS:
             self._last = time.monotonic()
             left = f", {estimate.left}" if estimate.left else ""
-            say(f"{100 * estimate.share:3.0f} %  {what}{left}", to_stderr=True)
+            _stderr().print(Text(f"{100 * estimate.share:3.0f} %  {what}{left}"), soft_wrap=True)
+
+
+def _stderr() -> Console:
+    return Console(stderr=True, highlight=False, markup=False, emoji=False)
