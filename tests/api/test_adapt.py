@@ -20,7 +20,7 @@ def data(source, target):
 
 def test_a_target_without_labels_keeps_iteration_0(data, tmp_path):
     methods = ["tradition", "risk", "risk+", "supervised", "forest"]
-    run = rc.adapt(*data, methods=methods, runs=tmp_path, **{**QUICK, "adapt": {"beyond_iterations": 1}})
+    run = rc.adapt(*data, methods=methods, runs=tmp_path, **{**QUICK, "adapt": {"stacking_iterations": 1}})
     assert run.methods == methods
     assert run.kept() == 0
     assert run.labels_used == ("source",)
