@@ -18,12 +18,13 @@ from riskcore.columns import COMPARE_COLUMNS, LABEL_COLUMNS, LEFT_ID, PAIR_ID, P
 from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import ConfigError, StorageError
 from riskcore.paths import runs_root
+from riskcore.runs.documents import LabelChangeRecord, MethodScores
 from riskcore.runs.folder import RunFolder
+from riskcore.runs.formats import take_scores
 from riskcore.runs.readers.method_comparison import comparison
 from riskcore.runs.readers.pair_detail import explain_detail, pair_detail, pair_history
 from riskcore.runs.readers.queries import MAX_PAGE_SIZE, PairQuery, all_pairs, query_pairs
 from riskcore.runs.readers.rule_table import rule_table
-from riskcore.runs.score_files import take_scores
 from riskcore.runs.store.run_record import RunNotFoundError
 from riskcore.runs.store.run_store import RunStore
 
@@ -49,7 +50,8 @@ class Run:
     @property
     def methods(self) -> list[str]:
         """Methods that gave an answer, in the order in which they ran."""
-        return list((self._folder.results() or {}).get("methods") or self._folder.methods())
+        results = self._folder.results()
+        return self._folder.methods() if results is None else list(results["methods"])
 
     @property
     def method(self) -> str:
@@ -65,8 +67,9 @@ class Run:
     @property
     def notices(self) -> list[str]:
         """What was left out of the data, and what could not be done for want of labels."""
-        told = (self._folder.results() or {}).get("methods") or {}
-        lacked = [sentence for row in told.values() for sentence in row.get("lacked") or ()]
+        results = self._folder.results()
+        methods = {} if results is None else results["methods"]
+        lacked = [sentence for row in methods.values() for sentence in row.get("lacked") or ()]
         return list(dict.fromkeys([*self._folder.run()["notices"], *lacked]))
 
     def kept(self, method: str | None = None) -> int | None:
@@ -127,9 +130,7 @@ class Run:
         if self._folder.results() is None:
             raise StorageError(f"Run {self.id} is not done: there is nothing to compare yet.")
         found = comparison(self._folder)
-        rows = [
-            self._compared(method, row, found["changes"].get(method, {})) for method, row in found["methods"].items()
-        ]
+        rows = [self._compared(method, row, found["changes"].get(method)) for method, row in found["methods"].items()]
         counts = dict.fromkeys(("changed", "fixed", "broken", "kept_iteration"), "Int64")
         return pd.DataFrame(rows, columns=list(COMPARE_COLUMNS)).astype(counts)
 
@@ -182,11 +183,11 @@ class Run:
         known = {PAIR_ID: table[PAIR_ID], "probability": table[method], "label": label, "flipped": flipped}
         return pd.DataFrame({name: known.get(name, np.nan) for name in PUBLIC_SCORE_COLUMNS})
 
-    def _compared(self, method: str, row: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    def _compared(self, method: str, row: MethodScores, change: LabelChangeRecord | None) -> dict[str, Any]:
         low, high = row["f1_interval"] or (None, None)
         return {
             **row,
-            **{name: change.get(name) for name in ("fixed", "broken", "p_value")},
+            **(change or {}),
             "method": method,
             "f1_low": low,
             "f1_high": high,
