@@ -21,7 +21,8 @@ import sys
 from streamlit.testing.v1 import AppTest
 
 def words(app):
-    kinds = (app.markdown, app.caption, app.selectbox, app.multiselect, app.dataframe, app.get("arrow_vega_lite_chart"))
+    kinds = (app.markdown, app.caption, app.selectbox, app.multiselect, app.dataframe, app.get("arrow_vega_lite_chart"),
+             app.get("button_group"), app.get("checkbox"))
     found = []
     for element in (one for kind in kinds for one in kind):
         found.append(str(getattr(element, "proto", "")))
@@ -90,9 +91,9 @@ def test_the_worker_process_finds_them_too(environment: dict[str, str], folder: 
 def test_screens_show_them(
     environment: dict[str, str], folder: Path, document: dict, page: str, needed: list[str]
 ) -> None:
-    query = f"run={document['run']}" if page == "compare" else "show=new"
-    command = [sys.executable, "-c", SCREENS, page, query, *needed]
-    variables = {**environment, "RISKCORE_RUNS": str(folder / "runs"), "RISKCORE_DATA": str(folder / "data")}
+    runs = folder / ("runs" if page == "compare" else "none")  # without runs, Fine-tuning shows its form
+    command = [sys.executable, "-c", SCREENS, page, f"run={document['run']}", *needed]
+    variables = {**environment, "RISKCORE_RUNS": str(runs), "RISKCORE_DATA": str(folder / "data")}
     done = subprocess.run(command, env=variables, cwd=PROJECT, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[-3000:]
 
