@@ -1,4 +1,4 @@
-"""The names of all columns that runs write or hand out. Files, queries, screens and tests take them from here."""
+"""The names of all columns that runs write or return. Files, queries, screens and tests take them from here."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Judging pairs by hand: verdicts that are only ever added, and what leaves the house."""
+"""Reviewing pairs by hand: the log of verdicts, and exports."""
 
 from __future__ import annotations
 

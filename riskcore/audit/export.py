@@ -1,4 +1,4 @@
-"""Tables on their way out: csv that no spreadsheet runs, parquet, and a page to print. Record text is hostile."""
+"""Exports: csv without formulas, parquet, and a page to print. Text in records may be hostile."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ th { background: #f2f4f7; } dt { font-weight: 600; } dd { margin: 0 0 0.5rem 0; 
 
 
 class ExportError(RiskcoreError):
-    """The table cannot be written in that form."""
+    """The table cannot be exported."""
 
 
 def export_frame(frame: pd.DataFrame, path: Path | str, title: str = "Pairs") -> Path:
     """Write the table in the form that the file's ending names, whole or not at all."""
     path = Path(path)
     if path.suffix.lower() not in EXPORT_FORMATS:
-        raise ExportError(f"{path.name} ends in none of {', '.join(EXPORT_FORMATS)}. Name the file accordingly.")
+        raise ExportError(f"{path.name} has no known ending. Use one of {', '.join(EXPORT_FORMATS)}.")
     if not path.parent.is_dir():
-        raise ExportError(f"The folder {path.parent} is not there. Make it first.")
+        raise ExportError(f"The folder {path.parent} does not exist. Create it first.")
     if path.suffix.lower() == ".parquet":
         write_parquet(path, pa.Table.from_pandas(frame, preserve_index=False))
     else:

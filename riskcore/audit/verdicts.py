@@ -1,6 +1,6 @@
-"""What people decided about pairs. Nothing is ever changed or removed: taking a verdict back is one more entry.
+"""What people decided about pairs. Entries are only added: withdrawing a verdict adds an entry too.
 
-Each entry carries a digest of itself and of the one before it, so that a change made behind the log's back shows.
+Each entry has a digest of itself and of the entry before it, so that an alteration outside Riskcore can be detected.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ MAX_NAME = 200
 
 
 class VerdictError(RiskcoreError):
-    """This is no verdict, or there is none to take back."""
+    """This is not a verdict, or there is none to withdraw."""
 
 
 @dataclasses.dataclass(frozen=True)
 class Verdict:
-    """One entry of the log. `withdrawn` is an entry that takes this person's earlier verdict back."""
+    """One entry of the log. `withdrawn` withdraws this person's earlier verdict."""
 
     run: str
     pair_id: str
@@ -50,23 +50,22 @@ class VerdictLog:
         self.store = store
 
     def add(self, run: str, pair_id: str, verdict: str, note: str = "", who: str = "") -> Verdict:
-        """Record a verdict; a person's later verdict on the same pair stands in front of the earlier."""
+        """Record a verdict. A person's later verdict on the same pair replaces the earlier one."""
         if verdict not in VERDICTS:
-            raise VerdictError(f"{verdict!r} is no verdict. Possible: {', '.join(VERDICTS)}.")
+            raise VerdictError(f"{verdict!r} is not a verdict. Possible: {', '.join(VERDICTS)}.")
         return self._append(run, pair_id, verdict, note, who)
 
     def undo(self, run: str, pair_id: str, who: str = "") -> Verdict:
-        """Take this person's verdict on the pair back."""
-        standing = self.current(run, who).get(pair_id)
-        if standing is None:
-            raise VerdictError(f"{who or 'Nobody'} has no verdict on {shown(pair_id)} to take back.")
+        """Withdraw this person's verdict on the pair."""
+        if pair_id not in self.current(run, who):
+            raise VerdictError(f"{who or 'Nobody'} has no verdict on {shown(pair_id)} to withdraw.")
         return self._append(run, pair_id, WITHDRAWN, "", who)
 
     def current(self, run: str, who: str | None = None) -> dict[str, Verdict]:
-        """The verdict that stands for each pair: the latest not taken back, of this person or of anyone."""
+        """The current verdict on each pair: the latest that was not withdrawn, by this person or by anyone."""
         by_person: dict[tuple[str, str], Verdict] = {}
         for entry in self.entries(run):
-            by_person.pop((entry.pair_id, entry.who), None)  # so that the order is that of the standing entries
+            by_person.pop((entry.pair_id, entry.who), None)  # so that the order is that of the current entries
             if entry.verdict != WITHDRAWN:
                 by_person[entry.pair_id, entry.who] = entry
         return {pair: entry for (pair, person), entry in by_person.items() if who is None or person == who}
@@ -80,14 +79,14 @@ class VerdictLog:
         return [_entry(row) for row in self._rows(verdicts.c.run == run)]
 
     def verify(self, run: str) -> list[str]:
-        """What does not fit together; empty if nothing was changed behind the log's back."""
+        """Entries that are missing or were altered outside Riskcore; empty if the log is intact."""
         problems, before = [], ""
         for place, row in enumerate(self._rows(verdicts.c.run == run), start=1):
             if row.number != place:
                 problems.append(f"Entry {place} is missing.")
                 break
             if row.digest != _digest(before, _facts(row)):
-                problems.append(f"Entry {place} ({shown(row.pair_id)}) is not what was recorded.")
+                problems.append(f"Entry {place} ({shown(row.pair_id)}) was altered after it was recorded.")
             before = row.digest
         return problems
 
@@ -101,8 +100,8 @@ class VerdictLog:
             of_run = sa.select(verdicts).where(verdicts.c.run == record.id)
             last = tx.execute(of_run.order_by(verdicts.c.number.desc()).limit(1)).first()
             number, now = (last.number + 1 if last else 1), time.time()
-            told = {"pair_id": pair_id, "verdict": verdict, "note": note, "who": who}
-            facts = {"run": record.id, "number": number, **told, "at": now}
+            entered = {"pair_id": pair_id, "verdict": verdict, "note": note, "who": who}
+            facts = {"run": record.id, "number": number, **entered, "at": now}
             digest = _digest(last.digest if last else "", facts)
             tx.execute(sa.insert(verdicts).values(**facts, digest=digest))
         return Verdict(record.id, pair_id, verdict, note, who, _moment(now), number, digest)

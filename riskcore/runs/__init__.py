@@ -1,4 +1,4 @@
-"""Runs that cannot be lost: their store, their files, their workers. Nothing here needs torch; workers do."""
+"""Runs: their store, their files and their workers. Reading a run needs no torch; working on one does."""
 
 from __future__ import annotations
 

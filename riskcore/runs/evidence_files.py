@@ -1,4 +1,4 @@
-"""What a run knows before any matcher is trained, as files: rules, pairs, metrics, who fires where, and the truth."""
+"""What a run knows before any matcher is trained, as files: pairs, metrics, rules, which rules fire, and the truth."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def write_truth(folder: RunFolder, labels: np.ndarray) -> None:
 
 
 def write_evidence(folder: RunFolder, evidence: Evidence) -> None:
-    """Metrics, firing and rules of the target; the rules last, since they tell readers that the rest is there."""
+    """Metrics, firing and rules of the target; the rules last: readers take them as a sign that the rest is there."""
     matrix = evidence.target.metrics
     keys = [metric.key for metric in matrix.metrics]
     arrays = [pa.array(matrix.values[:, place], pa.float32()) for place in range(len(keys))]
@@ -58,7 +58,7 @@ def fired_table(fired: sparse.sparray) -> pa.Table:
 
 
 def read_fired(folder: RunFolder, pairs: int, rules: int, rows: np.ndarray | None = None) -> sparse.csr_array:
-    """The firing matrix of all pairs, or of some rows in rising order: only what is asked for is held in memory."""
+    """The firing matrix of all pairs, or of some rows in rising order: only these rows are held in memory."""
     place = None
     if rows is not None:
         place = np.full(pairs, -1, dtype=np.int32)
@@ -78,11 +78,11 @@ def read_fired(folder: RunFolder, pairs: int, rules: int, rows: np.ndarray | Non
 
 
 def has_evidence(folder: RunFolder, evidence: Evidence) -> bool:
-    """Whether all of it is there already, from before a kill, and says the same."""
+    """Whether an earlier attempt has written all of it, with the same rules."""
     files = (folder.pairs_file, folder.metrics_file, folder.fired_file, folder.validation_rules_file, folder.rules_file)
     return all(file.exists() for file in files) and folder.rules_file.read_text("utf-8") == evidence.rules.to_json()
 
 
 def _texts(values: np.ndarray) -> pa.Array:
-    """Text that Parquet can hold: lone surrogates, which no file of ours contains, would stop the run here."""
+    """Text as Parquet holds it. A lone surrogate would raise an error here; none gets past the readers of data."""
     return pa.array(values, pa.large_string(), from_pandas=True)

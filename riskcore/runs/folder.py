@@ -1,4 +1,4 @@
-"""A run's directory: where each file lies, and reading what is there. Only whole files have these names."""
+"""A run's folder: the path of each file, and what is in it. Only whole files have these names."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _ITERATION = re.compile(r"iteration-(\d+)\.parquet")
 
 
 class RunFolder:
-    """The files of one run. Nothing is cached: a run that is being worked on grows while it is watched."""
+    """The files of one run. Nothing is cached, since a run grows while it is being worked on."""
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
 
-    # Where things are.
+    # Paths.
 
     @property
     def run_file(self) -> Path:
@@ -92,7 +92,7 @@ class RunFolder:
     def model_file(self, method: str, iteration: int) -> Path:
         return self._of_method("models", method) / f"iteration-{iteration:02d}.json"
 
-    # What is there.
+    # Contents.
 
     @property
     def has_truth(self) -> bool:
@@ -112,7 +112,7 @@ class RunFolder:
         return read_json(self.results_file) if self.results_file.exists() else None
 
     def rules(self) -> RuleSet:
-        """The source's rules; a rule's number anywhere in this run is its place here."""
+        """The source's rules. Wherever a rule has a number in this run, it is the place in this set."""
         from riskcore.rules.rule_set import RuleSet
 
         return RuleSet.from_json(formats.rules(self._text(self.rules_file), self._format()))
@@ -147,13 +147,13 @@ class RunFolder:
         return formats.comparison(read_json(self.comparison_file), self._format())
 
     def iterations(self, method: str = "risk") -> list[int]:
-        """Iterations whose scores are there, in order."""
+        """Iterations whose scores have been written, in order."""
         folder = self._of_method("scores", method)
         names = [_ITERATION.fullmatch(path.name) for path in folder.glob("iteration-*.parquet")]
         return sorted(int(name[1]) for name in names if name)
 
     def iteration(self, method: str, iteration: int | None) -> int:
-        """The iteration asked for, or the kept one, the latest while none is; an error that names those there are."""
+        """The iteration asked for; else the kept one; while none is kept, the latest."""
         there = self.iterations(method)
         if not there:
             raise StorageError(f"Run {self.path.name} has no scores of {method!r}. Wait for its first iteration.")

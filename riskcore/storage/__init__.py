@@ -1,1 +1,1 @@
-"""Files that are whole or absent: atomic writes, locks, JSON values, Parquet reads. Knows nothing of runs."""
+"""Reading and writing files: atomic writes, locks, JSON, Parquet, arrays. Knows nothing about runs."""

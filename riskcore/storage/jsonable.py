@@ -10,7 +10,7 @@ import numpy as np
 
 
 def jsonable(value: Any) -> Any:
-    """The value with nothing in it that JSON does not know."""
+    """The value in types that JSON has."""
     if isinstance(value, Mapping):
         return {str(key): jsonable(one) for key, one in value.items()}
     if isinstance(value, list | tuple | set | np.ndarray):

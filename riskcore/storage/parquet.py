@@ -1,4 +1,4 @@
-"""Reading a run's Parquet files: DuckDB where many rows are searched, row groups by number where few are wanted."""
+"""Reading Parquet files: with DuckDB to search many rows, by row group to fetch a few."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ import pyarrow.parquet as pq
 
 from riskcore.errors import StorageError
 
-THREADS = 2  # a page of a million pairs takes well under a second; the machine has other work
+THREADS = 2  # enough for a page of a million pairs in well under a second
 
 
 @contextlib.contextmanager
 def searching() -> Iterator[duckdb.DuckDBPyConnection]:
-    """A connection of one's own: web sessions run side by side. It may read files and nothing else."""
+    """A new connection, since web sessions run side by side. It can read files and nothing else."""
     connection = duckdb.connect(":memory:", config={"threads": THREADS, "autoinstall_known_extensions": False})
     try:
         yield connection

@@ -61,5 +61,5 @@ def test_a_report_begins_with_facts(frame):
 def test_what_cannot_be_written(frame, tmp_path):
     with pytest.raises(ExportError, match=r"\.csv, \.parquet, \.html"):
         export_frame(frame, tmp_path / "pairs.xlsx")
-    with pytest.raises(ExportError, match="is not there"):
+    with pytest.raises(ExportError, match="does not exist"):
         export_frame(frame, tmp_path / "nowhere" / "pairs.csv")

@@ -58,7 +58,7 @@ def test_people_judge_apart(log, run):
 
 
 def test_what_is_no_verdict_is_refused(log, run):
-    with pytest.raises(VerdictError, match="'perhaps' is no verdict"):
+    with pytest.raises(VerdictError, match="'perhaps' is not a verdict"):
         log.add(run, "a:b", "perhaps")
     with pytest.raises(VerdictError, match="at most"):
         log.add(run, "a:b", "match", note="x" * 100_000)
@@ -81,7 +81,7 @@ def test_changes_behind_its_back_show(log, run):
     assert log.verify(run) == []
     with log.store.database.write() as tx:
         tx.execute(sa.update(verdicts).where(verdicts.c.number == 2).values(verdict="non-match"))
-    assert log.verify(run) == ["Entry 2 ('b') is not what was recorded."]
+    assert log.verify(run) == ["Entry 2 ('b') was altered after it was recorded."]
     with log.store.database.write() as tx:
         tx.execute(sa.delete(verdicts).where(verdicts.c.number == 1))
     assert log.verify(run) == ["Entry 1 is missing."]

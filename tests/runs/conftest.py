@@ -44,7 +44,7 @@ def data(tmp_path):
 
 @pytest.fixture
 def waiting(store, data):
-    """A run that nobody has taken up."""
+    """A run that waits for a worker."""
     return store.create(small_config(data), "small")
 
 

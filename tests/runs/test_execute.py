@@ -27,7 +27,7 @@ from tests.runs.fake_engine import fake_engine
 
 
 class Stumble(Listener):
-    """Fails the first time an iteration ends, after everyone else has heard of it."""
+    """Fails the first time an iteration ends, after everyone else was notified."""
 
     def __init__(self, iteration, error):
         self.iteration, self.error = iteration, error

@@ -154,7 +154,7 @@ def test_without_labels_nothing_is_right_or_wrong(store, tmp_path):
     assert not folder.has_truth
     page = query_pairs(folder, PairQuery()).rows
     assert not {"truth", "wrong"} & set(page)
-    with pytest.raises(StorageError, match="no labels"):
+    with pytest.raises(StorageError, match="no known labels"):
         query_pairs(folder, PairQuery(wrong=True))
 
 

@@ -14,7 +14,7 @@ from riskcore.config import RunConfig
 from riskcore.errors import StorageError
 from riskcore.runs import RunNotFoundError, RunState, RunStateError, RunStore
 from riskcore.runs.store.database import metadata, runs
-from riskcore.runs.store.liveness import STALE_SECONDS, observed_state, process_lives, this_host
+from riskcore.runs.store.liveness import STALE_SECONDS, observed_state, process_exists, this_host
 from tests.runs.conftest import small_config
 
 GONE = 2**22 + 1  # above the largest process number of this system
@@ -131,10 +131,10 @@ def test_a_heart_that_stopped_is_lost_even_on_another_machine(store, waiting):
 
 def test_a_zombie_does_not_live():
     child = subprocess.Popen([sys.executable, "-c", ""])
-    while process_lives(child.pid):
+    while process_exists(child.pid):
         time.sleep(0.01)
     child.wait()
-    assert not process_lives(child.pid)
+    assert not process_exists(child.pid)
 
 
 def test_ended_runs_stay_as_they_ended():

@@ -1,6 +1,6 @@
 """Data sets that the screens know: the bundled samples, what was uploaded, and folders someone registered.
 
-What a person said about a set (types, counterparts of a source's attributes) is kept beside the data folder's sets
+What a person entered about a set (types, counterparts of a source's attributes) is kept beside the data folder's sets
 in `registered.json`. A damaged one is reported, never replaced: it holds work that nothing else has.
 """
 
@@ -33,7 +33,7 @@ _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 @dataclasses.dataclass(frozen=True)
 class KnownSet:
-    """A data set that can be chosen, and what was said about it."""
+    """A data set that can be chosen, with the types and counterparts that a person entered."""
 
     path: str
     title: str

@@ -1,4 +1,4 @@
-"""Everything a run knows of one pair: both records, metrics, fired rules, scores, and how they went."""
+"""Everything a run knows about one pair: both records, metrics, fired rules, and scores by iteration."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class PairDetail:
 def pair_detail(
     folder: RunFolder, pair_id: str, method: str = "risk", iteration: int | None = None, row: int | None = None
 ) -> PairDetail:
-    """The pair as an iteration left it, the kept one if none is named. Its row, where known, spares the search."""
+    """The pair in an iteration, the kept one if none is named. Passing its row, where known, saves a search."""
     row = row_of(folder, pair_id) if row is None else row
     record = take_rows(folder.pairs_file, [row]).to_pylist()[0]
     values = take_rows(folder.metrics_file, [row]).to_pylist()[0]
@@ -59,7 +59,7 @@ def pair_detail(
 
 
 def pair_history(folder: RunFolder, pair_id: str, method: str = "risk", row: int | None = None) -> pd.DataFrame:
-    """A row per iteration: what the matcher and the risk model said of the pair."""
+    """A row per iteration: the pair's label, probability and risk."""
     row, columns = row_of(folder, pair_id) if row is None else row, (*MODEL_COLUMNS, *FLIP_COLUMNS)
     rows = [
         {"iteration": iteration, **take_scores(folder.scores_file(method, iteration), [row], columns).to_pylist()[0]}
@@ -71,7 +71,7 @@ def pair_history(folder: RunFolder, pair_id: str, method: str = "risk", row: int
 def explain_detail(
     folder: RunFolder, detail: PairDetail, method: str = "risk", iteration: int | None = None
 ) -> Explanation:
-    """What the fired rules and the matcher add to the pair's risk."""
+    """How much each fired rule and the matcher contribute to the pair's risk."""
     return explain_with(folder.model(method, iteration), detail)
 
 
@@ -86,7 +86,7 @@ def explain_with(model: RiskModel, detail: PairDetail) -> Explanation:
 def row_of(folder: RunFolder, pair_id: str) -> int:
     """The pair's place among the target pairs."""
     query = f"SELECT {ROW} FROM {scan(folder.pairs_file)} WHERE {PAIR_ID} = ? ORDER BY {ROW} LIMIT 1"
-    folder.run()  # says so if there is no such run
+    folder.run()  # raises a clear error if there is no such run
     with searching() as connection:
         found = frame(connection, query, [pair_id])
     if found.empty:

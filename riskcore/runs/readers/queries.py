@@ -1,4 +1,4 @@
-"""Paged reads of a run's pairs: filter and sort a million scores, then fetch the records of one page only."""
+"""Pages of a run's pairs: filter and sort all scores, then read the records of one page only."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import scan_scores, take_scores
 from riskcore.storage.parquet import frame, quoted, scan, searching, take_rows
 
-NO_VERDICT = "none"  # as PairQuery.verdict: pairs nobody has judged
+NO_VERDICT = "none"  # as PairQuery.verdict: pairs without a verdict
 MAX_PAGE_SIZE = 10_000
 
 
@@ -36,7 +36,7 @@ class PairQuery:
     risk_max: float | None = None
     text: str | None = None  # somewhere in either record, or in the pair's id
     wrong: bool | None = None  # needs the target's labels
-    verdict: str | None = None  # match, non-match, unsure, or none for pairs nobody has judged
+    verdict: str | None = None  # match, non-match, unsure, or none for pairs without a verdict
     page: int = 1
     page_size: int = 50
 
@@ -49,7 +49,7 @@ class PairQuery:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class PairPage:
-    """One page: scores, both records, truth and verdict where there are any; and how much there is in all."""
+    """One page: scores, both records, truth and verdict where there are any; and the size of the whole."""
 
     rows: pd.DataFrame
     total: int  # pairs that meet the filters
@@ -63,7 +63,7 @@ def query_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any]
 
 
 def all_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Every pair that meets the filters, however many: for counts and exports, which must leave nothing out."""
+    """Every pair that meets the filters, for counts and exports: these must be complete."""
     return _answer(folder, dataclasses.replace(query, page=1), verdicts, None).rows
 
 
@@ -139,7 +139,7 @@ def _rule_conditions(folder: RunFolder, query: PairQuery) -> list[tuple[str, lis
         found.append((f"{fired} = ?)", [query.rule]))
     if query.attribute is not None:
         numbers = rules_on(folder, query.attribute)
-        # A list of numbers of this project's own, so that row groups of other rules are skipped.
+        # The numbers are written into the query, so that row groups of other rules are skipped.
         found.append((f"{fired} IN ({', '.join(map(str, numbers))}))" if numbers else "false", []))
     return found
 
@@ -164,7 +164,7 @@ def _text_condition(folder: RunFolder, text: str) -> tuple[str, list[Any]]:
 
 def _wrong_condition(folder: RunFolder, wrong: bool) -> tuple[str, list[Any]]:
     if not folder.has_truth:
-        raise StorageError("Right and wrong cannot be told apart: the target has no labels.")
+        raise StorageError("Wrong labels cannot be found: the target has no known labels. Drop this filter.")
     truth = f"SELECT t.label FROM {scan(folder.truth_file)} AS t WHERE t.{ROW} = s.{ROW} AND t.label >= 0"
     return f"(s.label {'<>' if wrong else '='} ({truth}))", []
 

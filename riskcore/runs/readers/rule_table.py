@@ -1,4 +1,4 @@
-"""What became of the rules on the target, and of the run from iteration to iteration."""
+"""Tables of a run: its rules with their record on each part, and its iterations."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from riskcore.storage.parquet import frame, scan, searching
 
 
 def rule_table(folder: RunFolder, method: str = "risk", iteration: int | None = None) -> pd.DataFrame:
-    """A row per rule: its record on source, validation and target, and what the risk model made of it."""
+    """A row per rule: its record on source, validation and target, and its weight in the risk model."""
     rules, model = folder.rules(), folder.model(method, iteration)
     validation = folder.rules_on_validation()
     unknown = np.full(len(rules), np.nan)
@@ -40,7 +40,7 @@ def rule_table(folder: RunFolder, method: str = "risk", iteration: int | None = 
 
 
 def summary(folder: RunFolder) -> pd.DataFrame:
-    """A row per method and iteration, as far as the run has come."""
+    """A row per method and iteration that has been recorded."""
     return pd.DataFrame(folder.summary_rows(), columns=list(SUMMARY_COLUMNS))
 
 

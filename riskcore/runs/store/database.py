@@ -17,7 +17,7 @@ from sqlalchemy.exc import DBAPIError
 from riskcore.errors import StorageError
 from riskcore.runs.store.migrations import is_current, upgrade
 
-BUSY_MILLISECONDS = 15_000  # how long a writer waits for another; each holds the database for milliseconds
+BUSY_MILLISECONDS = 15_000  # a writer waits this long for others; each takes milliseconds
 _READ, _DURABLE = "riskcore_read", "riskcore_durable"  # options of a connection
 
 metadata = sa.MetaData()
@@ -83,7 +83,7 @@ class Database:
 
     @contextlib.contextmanager
     def write(self, durable: bool = False) -> Iterator[sa.Connection]:
-        """One transaction that is kept whole or not at all; a durable one survives a power failure once it returns."""
+        """One transaction, committed as a whole or not at all. A durable one is on disk when this returns."""
         with self._clear_errors():
             self._upgrade()
             with self.engine.connect().execution_options(**{_DURABLE: durable}) as connection, connection.begin():
@@ -91,7 +91,7 @@ class Database:
 
     @contextlib.contextmanager
     def read(self) -> Iterator[sa.Connection]:
-        """A view of one moment; it holds up no writer."""
+        """A consistent view of the store. It blocks no writer."""
         with self._clear_errors():
             self._upgrade()
             with self.engine.connect().execution_options(**{_READ: True}) as connection:
@@ -138,10 +138,10 @@ def _prepare_sqlite(connection: Any, _: Any) -> None:
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
-    """Writers queue up at their start: one that began as a reader could not wait for its turn."""
+    """Writers take the lock when they begin: a transaction that began as a reader could not wait for it."""
     options = connection.get_execution_options()
     if not options.get(_READ):
-        # Connections are used again, so each transaction says anew whether its commit waits for the disk. A run's
-        # beats and events are many, and a lost one is repeated; what a person decided is asked for once.
+        # Connections are reused, so each transaction states whether its commit waits for the disk. Heartbeats and
+        # events are many, and a resumed run repeats a lost one; nobody repeats a verdict.
         connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get(_DURABLE) else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN" if options.get(_READ) else "BEGIN IMMEDIATE")

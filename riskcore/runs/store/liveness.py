@@ -1,4 +1,4 @@
-"""Whether a run's worker still lives: its process is there, and its heart beats."""
+"""Whether a run's worker is alive: its process exists, and its heartbeat is recent."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import Any
 from riskcore.runs.store.run_record import RunState
 
 BEAT_SECONDS = 2.0
-STALE_SECONDS = 30.0  # long compiled steps may hold up a beat or two; a minute of silence is death
+STALE_SECONDS = 30.0  # long compiled steps may delay a beat or two, but never this long
 
 
 def this_host() -> str:
     return socket.gethostname()
 
 
-def process_lives(pid: int) -> bool:
-    """Whether this machine has the process; one that waits to be buried does not count."""
+def process_exists(pid: int) -> bool:
+    """Whether the process exists on this machine. A zombie, which has ended, does not count."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:
@@ -34,17 +34,17 @@ def process_lives(pid: int) -> bool:
 
 
 def observed_state(row: Any, now: float | None = None) -> RunState:
-    """The state a stored run is really in: a run whose worker has died is lost, whatever the store says.
+    """The state that a stored run is really in: one whose worker has died is lost, whatever the store says.
 
-    Nothing is written: a machine that wakes from sleep finds its run alive at the next beat.
+    Nothing is written: after a machine wakes from sleep, the next beat shows its run as running again.
     """
     state = RunState(row.state)
     if state.over or row.pid is None:
         return state
     here = row.host == this_host()
-    if here and not process_lives(row.pid):
+    if here and not process_exists(row.pid):
         return RunState.LOST
     if here and state is RunState.WAITING:
-        return state  # its process is still importing what it needs, and has no heart yet
+        return state  # its process is still importing modules and does not beat yet
     silent = (time.time() if now is None else now) - (row.beat or 0.0)
     return RunState.LOST if silent > STALE_SECONDS else state

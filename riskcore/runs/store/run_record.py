@@ -1,4 +1,4 @@
-"""What a run is to whoever watches it: a record, its events, and what can go wrong."""
+"""A run as the store records it: its state, its events, and the errors it can meet."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from riskcore.errors import RiskcoreError
 
 
 class RunState(StrEnum):
-    """Where a run stands."""
+    """The state of a run."""
 
-    WAITING = "waiting"  # no worker has taken it up yet
+    WAITING = "waiting"  # no worker has claimed it yet
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
     CANCELLED = "cancelled"
-    LOST = "lost"  # its worker is gone or its heart has stopped; it can be resumed
+    LOST = "lost"  # its worker is gone, or has not beaten for a while; it can be resumed
 
     @property
     def resumable(self) -> bool:
@@ -48,11 +48,11 @@ class RunRecord:
     error: str | None
     config: RunConfig
     folder: Path
-    cancelling: bool = False  # someone asked to stop, and the worker has not answered yet
+    cancelling: bool = False  # someone cancelled it, and the worker has not stopped yet
     pid: int | None = None
     host: str | None = None
-    attempts: int = 0  # how often a worker took it up
-    seconds: float = 0.0  # worked on so far, all attempts together
+    attempts: int = 0  # how often a worker claimed it
+    seconds: float = 0.0  # of work so far, over all attempts
 
 
 @dataclasses.dataclass(frozen=True)

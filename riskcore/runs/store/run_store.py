@@ -1,7 +1,7 @@
 """The transactional store: which runs there are, where they stand, and what happened in them.
 
-A run's row is written by whoever holds the run (see `lock`), except for the wish to cancel. Every event has an
-identity (its kind, phase and number): told again after a kill and a resume, it is recorded once.
+A run's row is written only by the process that holds the run's lock, except for the request to cancel. Every event has
+an identity (its kind, phase and number): one that is reported again after a kill and a resume is recorded once.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class RunStore:
         self.database = Database(self.url or sqlite_url(file), str(file) if self._file else "behind the URL")
 
     def create(self, config: RunConfig, name: str | None = None) -> RunRecord:
-        """A new run that waits for a worker. Paths are kept absolute: its worker may start elsewhere."""
+        """A new run that waits for a worker. Paths are stored as absolute: the worker may start in another folder."""
         config = _with_absolute_paths(config)
         with writing(self.root):
             self.root.mkdir(parents=True, exist_ok=True)
@@ -56,7 +56,7 @@ class RunStore:
                 _add_event(tx, run, "state", "state/0/waiting", {"state": RunState.WAITING.value})
         except BaseException:
             with contextlib.suppress(OSError):
-                (self.root / run).rmdir()  # a folder that no store knows of would stay for ever
+                (self.root / run).rmdir()  # no store knows of the folder, so nothing else would remove it
             raise
         return self.get(run)
 
@@ -72,11 +72,11 @@ class RunStore:
         """The run of that id, or whose folder that path is."""
         row = self._row(run) or self._row(self._id_of_path(run))
         if row is None:
-            raise RunNotFoundError(f"There is no run {run!r} in {self.root}. `runs list` shows those that are.")
+            raise RunNotFoundError(f"There is no run {run!r} in {self.root}. `runs list` lists the runs there.")
         return self._record(row)
 
     def config(self, run: str) -> RunConfig:
-        """The run's settings to the letter; a `ConfigError` if another version wrote what this one does not know."""
+        """The run's settings; a `ConfigError` if one of them is unknown to this version."""
         with self.database.read() as tx:
             return RunConfig.from_stored(tx.scalar(sa.select(runs.c.config).where(runs.c.id == run)) or "{}")
 
@@ -110,20 +110,20 @@ class RunStore:
             return _add_event(tx, run, kind, identity, record)
 
     def spawned(self, run: str, pid: int) -> None:
-        """A worker process was started for the run; it has not spoken yet."""
+        """A worker process was started for the run and has not claimed it yet."""
         waiting = sa.and_(runs.c.id == run, runs.c.state == RunState.WAITING.value)
         with self.database.write() as tx:
             tx.execute(sa.update(runs).where(waiting).values(pid=pid, host=this_host(), beat=time.time()))
 
     def claim(self, run: str) -> int:
-        """This process works on the run from now on; the number of the attempt."""
+        """Mark this process as the one that works on the run. Returns the number of the attempt."""
         now = time.time()
         values = {"state": RunState.RUNNING.value, "pid": os.getpid(), "host": this_host(), "beat": now}
         fresh = {"error": None, "ended": None, "phase": None, "done": 0, "total": 0}
         with self.database.write() as tx:
             row = _locked(tx, run)
             if RunState(row.state).over:
-                raise RunStateError(f"Run {run} is {row.state}. `runs resume` takes up one that is not done.")
+                raise RunStateError(f"Run {run} is {row.state}. `runs resume` continues a run that is not done.")
             attempt = row.attempts + 1
             started = row.started or now
             tx.execute(_of(run).values(**values, **fresh, started=started, attempts=attempt))
@@ -132,7 +132,7 @@ class RunStore:
         return attempt
 
     def beat(self, run: str, seconds: float) -> None:
-        """The worker lives, and has worked `seconds` in all."""
+        """Record that the worker is alive and has worked `seconds` in all."""
         with self.database.write() as tx:
             tx.execute(_of(run).values(beat=time.time(), seconds=seconds))
 
@@ -141,24 +141,24 @@ class RunStore:
             tx.execute(_of(run).values(phase=phase, done=done, total=total))
 
     def finish(self, run: str, state: RunState, error: str | None = None, seconds: float | None = None) -> None:
-        """The run is over for now."""
+        """Record how the run ended. A run that is not done can be resumed later."""
         values: dict[str, Any] = {"state": state.value, "error": error, "ended": time.time(), "cancel": False}
         if seconds is not None:
             values["seconds"] = seconds
         with self.database.write() as tx:
             attempt = _locked(tx, run).attempts
             tx.execute(_of(run).values(**values))
-            told = {"state": state.value, "attempt": attempt, "error": error}
-            _add_event(tx, run, "state", f"state/{attempt}/{state.value}", told)
+            ended = {"state": state.value, "attempt": attempt, "error": error}
+            _add_event(tx, run, "state", f"state/{attempt}/{state.value}", ended)
 
     def requeue(self, run: str) -> None:
-        """The run waits for a worker again."""
+        """Let the run wait for a worker again."""
         values = {"state": RunState.WAITING.value, "cancel": False, "error": None, "ended": None, "pid": None}
         with self.database.write() as tx:
             tx.execute(_of(run).values(**values))
 
     def request_cancel(self, run: str) -> None:
-        """Ask whoever works on the run to stop; of one that has just ended, nothing is asked."""
+        """Ask the run's worker to stop. A run that has just ended is left alone."""
         unfinished = runs.c.state.in_((RunState.WAITING.value, RunState.RUNNING.value))
         with self.database.write() as tx:
             tx.execute(_of(run).where(unfinished).values(cancel=True))
@@ -221,7 +221,7 @@ def _locked(tx: sa.Connection, run: str) -> Any:
     """The run's row, which no other transaction can change until this one ends."""
     row = tx.execute(sa.select(runs).where(runs.c.id == run).with_for_update()).first()
     if row is None:
-        raise RunNotFoundError(f"Run {run!r} is no longer there: it was deleted.")
+        raise RunNotFoundError(f"Run {run!r} no longer exists: it was deleted.")
     return row
 
 
@@ -261,10 +261,10 @@ def _with_absolute_paths(config: RunConfig) -> RunConfig:
 
 
 def _with_absolute_file(url: str | None) -> str | None:
-    """A SQLite file is named from where this process stands; workers stand elsewhere."""
+    """A SQLite path is relative to this process's folder; workers may run in another one."""
     try:
         found = None if url is None else sa.make_url(url)
-    except sa.exc.ArgumentError:  # the database says what is wrong with it
+    except sa.exc.ArgumentError:  # `Database` raises a clear error about it
         return url
     if found is None or found.get_backend_name() != "sqlite" or found.database in (None, "", ":memory:"):
         return url

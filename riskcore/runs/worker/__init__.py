@@ -1,1 +1,1 @@
-"""What works on a run: the process, its heartbeat, and the files it writes."""
+"""The process that works on a run: its heartbeat, and the files that it writes."""

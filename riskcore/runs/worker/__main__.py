@@ -13,7 +13,7 @@ from riskcore.errors import CancelledError, RiskcoreError
 from riskcore.runs.store.run_record import RunFailedError
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.execute import Engine, execute
-from riskcore.runs.worker.priority import lower_priority
+from riskcore.runs.worker.process import lower_priority
 
 DONE, BAD_INPUT, STOPPED = 0, 2, 3
 
@@ -27,13 +27,13 @@ def main(arguments: Sequence[str] | None = None, engine: Engine | None = None) -
     try:
         execute(RunStore(options.root), options.run, engine=engine)
     except (RunFailedError, CancelledError) as error:
-        return _say(error, STOPPED)
+        return _report(error, STOPPED)
     except RiskcoreError as error:
-        return _say(error, BAD_INPUT)
+        return _report(error, BAD_INPUT)
     return DONE
 
 
-def _say(error: RiskcoreError, code: int) -> int:
+def _report(error: RiskcoreError, code: int) -> int:
     sys.stderr.write(f"{error}\n")
     return code
 

@@ -1,4 +1,4 @@
-"""Doing a run's work in this process: hold the run, load the data, run the engine, record, and end in a known state."""
+"""Working on a run in this process: lock it, load the data, run the engine, record, and end in a known state."""
 
 from __future__ import annotations
 
@@ -26,20 +26,21 @@ from riskcore.runs.readers.method_comparison import compare_methods
 from riskcore.runs.store.run_record import RunError, RunFailedError, RunRecord, RunState
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.description import check_resumable, describe
-from riskcore.runs.worker.heartbeat import Heartbeat, stopping_on_signals
+from riskcore.runs.worker.heartbeat import Heartbeat
+from riskcore.runs.worker.process import stopping_on_signals
 from riskcore.runs.worker.recorder import Recorder
 from riskcore.runs.worker.results import peak_rss_mb, results_document
 from riskcore.storage.files import remove_parts, storage_error, write_json
 from riskcore.storage.lock import FolderLock
 from riskcore.training.listeners import Listener
 
-PATIENCE = 1.0  # seconds to wait for a killed worker to let go of the run
+PATIENCE = 1.0  # seconds to wait until the system releases a killed worker's lock
 Engine = Callable[..., Any]
 Data = tuple[Workload, TargetTruth]
 
 
 def load_data(config: RunConfig) -> Data:
-    """The run's workload, and apart from it the target's labels."""
+    """The run's workload and, apart from it, the target's labels."""
     if is_from_frames(config.source) or is_from_frames(config.target):
         raise RunError(
             "its data came from frames in a Python session, which a run does not keep. "
@@ -68,16 +69,16 @@ def execute(
     listeners: Sequence[Listener] = (),
     stopping: threading.Event | None = None,
 ) -> RunResults:
-    """Work on the run until it is done; its results.
+    """Work on the run until it is done. Returns its results.
 
     Raises `BusyError` if another worker has it, `CancelledError` if someone stopped it, `RunFailedError` if it
-    cannot go on. Whatever happens, what was reached stays, and the run can be resumed. `data` spares loading what
-    the caller has loaded already, in `data_seconds`.
+    cannot go on. In each case the files stay, and the run can be resumed. A caller that has loaded the data already
+    passes it as `data`, with the seconds that took.
     """
     record, stopping = store.get(run), stopping or threading.Event()
     with FolderLock(record.folder, PATIENCE):
         remove_parts(record.folder)
-        engine = engine or _engine()  # takes seconds to import: before the clock runs
+        engine = engine or _engine()  # takes seconds to import, which are not the run's
         store.claim(record.id)
         heartbeat = Heartbeat(store, record.id, record.seconds + data_seconds, stopping)
         with heartbeat, _ending(store, record, heartbeat), stopping_on_signals(stopping):
@@ -87,12 +88,12 @@ def execute(
 
 @contextlib.contextmanager
 def _ending(store: RunStore, record: RunRecord, heartbeat: Heartbeat) -> Iterator[None]:
-    """Every way in which the work can end, as a state of the run."""
+    """Record how the work ended as the state of the run."""
     try:
         yield
     except (CancelledError, KeyboardInterrupt) as error:
         _finish(store, record, RunState.CANCELLED, None, heartbeat)
-        kept = f"What it reached is kept: `runs resume {record.id}` goes on from there."
+        kept = f"Its files are kept: `runs resume {record.id}` continues it."
         raise CancelledError(f"Run {record.id} was cancelled. {kept}") from error
     except Exception as error:
         message = _reason(record, error)
@@ -106,7 +107,7 @@ def _finish(
 ) -> None:
     try:
         store.finish(record.id, state, error, heartbeat.seconds)
-    except (RunError, StorageError):  # the store is what failed: the first error is the one to report
+    except (RunError, StorageError):  # the store itself failed: the first error is the one to report
         if must:
             raise
 
@@ -115,7 +116,7 @@ def _reason(record: RunRecord, error: Exception) -> str:
     """One clear message; the traceback of a defect goes to the run's log."""
     if isinstance(error, OSError) and error.errno:
         return str(storage_error(record.folder, error))
-    wrapped = re.search(r"os error (\d+)", str(error))  # by libraries that hand on the system's error as text
+    wrapped = re.search(r"os error (\d+)", str(error))  # some libraries pass the system's error on as text
     if wrapped:
         number = int(wrapped[1])
         return str(storage_error(record.folder, OSError(number, os.strerror(number))))
@@ -199,6 +200,6 @@ class _Work:
 
 
 def _engine() -> Engine:
-    from riskcore.training.experiment import run_experiment  # brings torch: only whoever works on a run needs it
+    from riskcore.training.experiment import run_experiment  # imports torch, which only a worker needs
 
     return run_experiment

@@ -1,20 +1,18 @@
-"""The worker's heartbeat: a thread that says every two seconds that it lives, and hears whether it should stop."""
+"""The worker's heartbeat: a thread that records every two seconds that the worker lives, and watches for a cancel."""
 
 from __future__ import annotations
 
 import contextlib
-import signal
 import threading
 import time
-from collections.abc import Iterator
-from typing import Any, Self
+from typing import Self
 
 from riskcore.errors import StorageError
 from riskcore.runs.store.liveness import BEAT_SECONDS
 from riskcore.runs.store.run_record import RunError
 from riskcore.runs.store.run_store import RunStore
 
-LISTEN_SECONDS = 0.5  # a cancel is heard within this
+POLL_SECONDS = 0.5  # a cancel takes effect within this
 
 
 class Heartbeat:
@@ -28,12 +26,12 @@ class Heartbeat:
 
     @property
     def seconds(self) -> float:
-        """Worked on the run so far, earlier attempts included."""
+        """Time worked on the run so far, earlier attempts included."""
         return self._spent + time.monotonic() - self._started
 
     def __enter__(self) -> Self:
         with contextlib.suppress(RunError, StorageError):
-            self._listen()  # the wish may be older than the worker
+            self._check_cancel()  # someone may have cancelled before the worker started
         self._thread.start()
         return self
 
@@ -42,35 +40,15 @@ class Heartbeat:
         self._thread.join(timeout=10)
 
     def _beat(self) -> None:
-        last = time.monotonic()  # to take up the run was a beat
-        while not self._over.wait(LISTEN_SECONDS):
-            # A full disk is for the work to report; the next beat may get through.
+        last = time.monotonic()  # claiming the run counted as a beat
+        while not self._over.wait(POLL_SECONDS):
+            # The work itself reports a full disk; here the next beat may get through.
             with contextlib.suppress(RunError, StorageError):
-                self._listen()
+                self._check_cancel()
                 if time.monotonic() - last >= BEAT_SECONDS:
                     self.store.beat(self.run, self.seconds)
                     last = time.monotonic()
 
-    def _listen(self) -> None:
+    def _check_cancel(self) -> None:
         if self.store.cancel_requested(self.run):
             self.stopping.set()
-
-
-@contextlib.contextmanager
-def stopping_on_signals(stopping: threading.Event) -> Iterator[None]:
-    """Ctrl-C and a polite kill ask the run to stop; asked a second time, it stops where it stands."""
-
-    def stop(number: int, _: Any) -> None:
-        if stopping.is_set():
-            raise KeyboardInterrupt
-        stopping.set()
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, stop) for number in (signal.SIGINT, signal.SIGTERM)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

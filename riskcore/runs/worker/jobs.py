@@ -1,4 +1,4 @@
-"""Starting, cancelling and resuming the processes that do the work. They outlive whoever started them."""
+"""Starting, cancelling and resuming workers. A worker outlives the process that started it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from riskcore.runs.store.run_store import URL_VARIABLE, RunStore
 from riskcore.storage.files import writing
 from riskcore.storage.lock import FolderLock
 
-PATIENCE = 3.0  # seconds to wait for a killed worker to let go of its run
+PATIENCE = 3.0  # seconds to wait until the system releases a killed worker's lock
 _children: list[subprocess.Popen[bytes]] = []
 
 
@@ -26,7 +26,7 @@ def start(store: RunStore, run_id: str) -> None:
 
 
 def resume(store: RunStore, run_id: str) -> None:
-    """Start a worker for a run that stopped before its end; it goes on from its last checkpoint."""
+    """Start a worker for a run that stopped early; it continues from the last checkpoint."""
     _spawn(store, requeued(store, run_id))
 
 
@@ -42,17 +42,17 @@ def cancel(store: RunStore, run_id: str) -> None:
         with FolderLock(record.folder):
             store.finish(record.id, RunState.CANCELLED)
     except BusyError:
-        pass  # a worker has just taken it up, and sees the request
+        pass  # a worker has just claimed it, and will see the request
 
 
 def requeued(store: RunStore, run_id: str) -> RunRecord:
-    """The run, waiting for a worker again; or the reason why it cannot be resumed."""
+    """Let the run wait for a worker again; an error says why it cannot be resumed."""
     record = store.get(run_id)
     if record.state is RunState.RUNNING:
         raise BusyError(f"Run {record.id} is being worked on (process {record.pid} on {record.host}).")
     if not record.state.resumable:
         raise RunStateError(f"Run {record.id} is {record.state}: there is nothing to resume.")
-    with FolderLock(record.folder, PATIENCE):  # a worker that was silent for long, and lives, still has it
+    with FolderLock(record.folder, PATIENCE):  # a worker that is alive after a long silence still holds it
         store.requeue(record.id)
     return record
 

@@ -1,7 +1,7 @@
-"""The listener that keeps a run: files for scores, events for what happened.
+"""The listener that records a run: files for scores, events for what happened.
 
-Files come before the event that tells of them, and events know who they are: an engine that is killed and resumed
-may tell the same thing twice, and it is kept once.
+A file is written before the event that announces it, and each event has an identity: an engine that is killed and
+resumed may report the same thing twice, and it is recorded once.
 """
 
 from __future__ import annotations
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
     from riskcore.training.evidence import Evidence
     from riskcore.training.results import EpochRow, IterationScores, MethodResult
 
-STEPS_TOLD = 20  # progress events per phase; which ones does not depend on how fast the machine is
-ROW_SECONDS = 0.5  # how often the run's own row says how far it is
+PROGRESS_EVENTS = 20  # per phase; which ones are recorded does not depend on the speed of the machine
+ROW_SECONDS = 0.5  # how often the progress in the run's row is updated
 
 
 class Recorder(Listener):
-    """Writes what one run tells. The target's labels are known here, and not to the engine."""
+    """Records what the engine reports. It knows the target's labels; the engine does not."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class Recorder(Listener):
         self.evidence: Evidence | None = None
         self._phase: str | None = None
         self._task, self._epochs = "", 0
-        self._told = 0.0
+        self._updated = 0.0
 
     def on_evidence(self, evidence: Evidence) -> None:
         """Metrics and rules are known."""
@@ -72,15 +72,15 @@ class Recorder(Listener):
         done, total = int(record["done"]), int(record["total"] or 0)
         self._phase = record["phase"]
         if total:
-            self._event("progress", f"{self._phase}/{done * STEPS_TOLD // total}", record)
+            self._event("progress", f"{self._phase}/{done * PROGRESS_EVENTS // total}", record)
         self._row(done, total)
 
     def on_phase_end(self, record: PhaseEnd) -> None:
         self._event("phase_end", record["phase"], record)
 
     def on_epoch_end(self, record: EpochRow) -> None:
-        told = {"phase": self._phase, "task": self._task, **record}
-        self._event("epoch_end", f"{self._phase}/{self._task}/{record['epoch']}", told)
+        event = {"phase": self._phase, "task": self._task, **record}
+        self._event("epoch_end", f"{self._phase}/{self._task}/{record['epoch']}", event)
         self._row(record["epoch"], max(self._epochs, record["epoch"]))
 
     def on_iteration_end(self, scores: IterationScores) -> None:
@@ -95,7 +95,7 @@ class Recorder(Listener):
         self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})
 
     def method_row(self, result: MethodResult) -> MethodRow:
-        """F1, precision, recall and labels used of a method, then whatever else it tells of itself."""
+        """F1, precision, recall and labels used of a method, with the fields that the method adds."""
         labels = (result.probability >= 0.5).astype("int8")
         row: dict[str, Any] = {**self.scorer.scores(labels), "labels_used": list(result.labels_used)}
         if self.unseen is not None and result.unseen is not None:
@@ -108,6 +108,6 @@ class Recorder(Listener):
         self.store.record(self.run, kind, f"{kind}/{which}", jsonable(record))
 
     def _row(self, done: int, total: int, at_once: bool = False) -> None:
-        if at_once or done == total or time.monotonic() - self._told >= ROW_SECONDS:
+        if at_once or done == total or time.monotonic() - self._updated >= ROW_SECONDS:
             self.store.progress(self.run, self._phase, done, total)
-            self._told = time.monotonic()
+            self._updated = time.monotonic()

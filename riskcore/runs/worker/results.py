@@ -26,7 +26,7 @@ REVIEWED = 1000
 def results_document(
     recorder: Recorder, results: dict[str, MethodResult], initial: InitialRankings | None
 ) -> RunFindings:
-    """Everything but the seconds, which are known once all of this is done."""
+    """Everything but the seconds and the memory, which are known at the very end."""
     methods = {method: recorder.method_row(result) for method, result in results.items()}
     rules = None if recorder.evidence is None else len(recorder.evidence.rules)
     found: RunFindings = {
@@ -40,7 +40,7 @@ def results_document(
 
 def peak_rss_mb() -> float:
     """The most memory this process has had, in units of 2^20 bytes."""
-    try:  # getrusage starts from the parent's figure
+    try:  # getrusage would include the parent's peak
         lines = Path("/proc/self/status").read_text().splitlines()
         return float(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1024
     except (OSError, StopIteration):

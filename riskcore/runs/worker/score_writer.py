@@ -1,4 +1,4 @@
-"""Scores per iteration as columns: written whole, with what changed since the iteration before and since the first."""
+"""Scores of each iteration as columns, with the changes since the iteration before and since the first."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class _Labels:
 
 
 class ScoreWriter:
-    """Writes each iteration's files. After a resume it picks up where the files of earlier iterations stand."""
+    """Writes each iteration's files. After a resume it goes on from the files of earlier iterations."""
 
     def __init__(self, folder: RunFolder, ids: np.ndarray, scorer: TruthScorer) -> None:
         self.folder, self.scorer = folder, scorer
@@ -53,7 +53,7 @@ class ScoreWriter:
             "from_label": previous,
             "flips": flips.astype(np.int16),
         }
-        # Scores come last: an iteration is there for readers as soon as its scores are, and they want its model too.
+        # Scores come last: readers take them as a sign that the iteration's model is there too.
         write_text(self.folder.model_file(update.method, update.iteration), update.model.to_json())
         file = self.folder.scores_file(update.method, update.iteration)
         write_parquet(file, pa.table({name: columns[name] for name in SCORE_COLUMNS}))
@@ -66,7 +66,7 @@ class ScoreWriter:
         write_parquet(self.folder.final_file, pa.table({ROW: self._rows, PAIR_ID: self._ids, **columns}))
 
     def _previous(self, method: str, iteration: int) -> _Labels | None:
-        """Where the iteration before left things: in memory, or after a resume in its file."""
+        """The labels of the iteration before: from memory, or after a resume from its file."""
         if iteration == 0:
             return None
         known = self._latest.get(method)
@@ -81,7 +81,7 @@ class ScoreWriter:
         return read_scores(file, columns)
 
     def _summarise(self, update: IterationScores, first: np.ndarray, label: np.ndarray, flips: int) -> dict[str, Any]:
-        """The iteration's row, put into the summary in its place: written again, it is still there once."""
+        """The iteration's row, put into the summary. A row that is written again replaces the earlier one."""
         doubt = np.abs(update.scores.probability - label)
         found = {
             **update.record,
