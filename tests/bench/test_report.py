@@ -155,7 +155,7 @@ def test_a_method_of_a_package_that_is_not_installed_is_still_shown() -> None:
 
 
 def test_an_ablation_of_before_is_still_shown() -> None:
-    page = render([document("shift", "DA2DS", "", 0, {"risk": 93.0, ("risk", "no luck"): 91.0})], {})
+    page = render([document("shift", "DA2DS", "", 0, {"risk": 93.0, ("risk", "no such part"): 91.0})], {})
     assert "| DA2DS | 1 | 93.00 | 91.00 (-2.00) |" in page
 
 
