@@ -21,7 +21,7 @@ from sklearn.metrics import f1_score
 sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from anywhere
 
 from riskcore.config import MatcherConfig, TuneConfig
-from riskcore.data.dataset import open_data
+from riskcore.data.reading import open_data
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.matchers import Examples, create
 from riskcore.metrics.matrix import MetricSpace

@@ -20,8 +20,8 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from an
 
 from benchmarks.arguments import DataOption, JsonOption, report
 from benchmarks.scalar_metrics import pair_metrics
-from riskcore.data.dataset import open_data
 from riskcore.data.pairs import Pairs
+from riskcore.data.reading import open_data
 from riskcore.data.schema import infer_types
 from riskcore.metrics.matrix import MetricSpace
 

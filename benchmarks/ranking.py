@@ -22,7 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from an
 
 from benchmarks.arguments import JsonOption, report
 from riskcore.config import MatcherConfig, RunConfig
-from riskcore.data.dataset import open_data
+from riskcore.data.reading import open_data
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.evaluation import confusion
 from riskcore.matchers import create

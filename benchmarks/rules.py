@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from an
 
 from benchmarks.arguments import DataOption, JsonOption, report
 from riskcore.config import RuleConfig
-from riskcore.data.dataset import open_data
+from riskcore.data.reading import open_data
 from riskcore.data.schema import infer_types
 from riskcore.metrics.matrix import MetricSpace
 from riskcore.metrics.values import MetricMatrix

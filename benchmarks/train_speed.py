@@ -27,7 +27,7 @@ from torch.utils.flop_counter import FlopCounterMode
 sys.path.insert(0, str(Path(__file__).parent.parent))  # run as a script from anywhere
 
 from riskcore.config import MatcherConfig
-from riskcore.data.dataset import open_data
+from riskcore.data.reading import open_data
 from riskcore.data.schema import Attribute
 from riskcore.data.workload import build_workload
 from riskcore.matchers import Examples, TuningSet, create

@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from riskcore.config import DataConfig
-from riskcore.data.dataset import DataSet, open_data
+from riskcore.data.dataset import DataSet
+from riskcore.data.reading import open_data
 from riskcore.data.samples import find_sample
 
 

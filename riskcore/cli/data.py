@@ -29,8 +29,8 @@ def check(
     as_json: AsJson = False,
 ) -> None:
     """Show what a data set holds, and everything that is wrong with it. Exits with 1 if it cannot be used."""
-    from riskcore.data.dataset import inspect_data
     from riskcore.data.profile import profile
+    from riskcore.data.reading import inspect_data
 
     data, problems = inspect_data(path)
     if any(problem.kind in ("path_missing", "not_a_data_set") for problem in problems):

@@ -3,11 +3,12 @@
 `open_data` reads a folder or file of pairs, `build_workload` makes of one or two data sets what training is given.
 """
 
-from riskcore.data.dataset import DataSet, inspect_data, open_data
+from riskcore.data.dataset import DataSet
 from riskcore.data.mapping import parse_map
 from riskcore.data.pairs import LabelledPairs, Pairs, Table
 from riskcore.data.problems import Problem
 from riskcore.data.profile import DataProfile, profile
+from riskcore.data.reading import inspect_data, open_data
 from riskcore.data.samples import Sample, find_sample, list_samples
 from riskcore.data.schema import Attribute, AttributeType, infer_types
 from riskcore.data.workload import TargetTruth, Workload, build_workload

@@ -11,8 +11,9 @@ import re
 import numpy as np
 import pandas as pd
 
+from riskcore.data.dataset import DataSet
 from riskcore.data.labels import UNKNOWN
-from riskcore.data.parsed import Content, joined, record_codes
+from riskcore.data.overlap import joined, record_codes
 from riskcore.data.problems import ProblemLog, shown
 
 _FORMULA = r"[=+\-@\t\r]"
@@ -61,6 +62,22 @@ def _check_words(file: str, rows: np.ndarray, column: pd.Series, log: ProblemLog
         log.add("text_like_missing", message, cure, file, int(rows[short][0]), str(column.name), count)
 
 
+def check_attributes(
+    left: tuple[str, ...], right: tuple[str, ...], files: tuple[str, str], prefixes: tuple[str, str], log: ProblemLog
+) -> None:
+    """Log attributes without a counterpart, and the case that none has one."""
+    if left and right and not set(left) & set(right):
+        cure = "Give at least one attribute the same name on both sides."
+        log.add_header("no_shared_attribute", "The two sides have no attribute in common.", cure, files[1])
+        return
+    for names, others, file, prefix in ((left, right, files[0], prefixes[0]), (right, left, files[1], prefixes[1])):
+        for name in names:
+            if name not in others:
+                message = f"Only one side has the attribute {shown(name)}; it is not used."
+                cure = "Rename it if it has a counterpart under another name."
+                log.add_header("unshared_attribute", message, cure, file, prefix + name)
+
+
 @dataclasses.dataclass(frozen=True)
 class _AllPairs:
     """The pairs of all splits in one row of arrays, in the order of the splits."""
@@ -79,18 +96,18 @@ class _AllPairs:
         return f"{self.files[split]}{f' ({self.names[split]})' if same_file else ''} row {self.row[position]:,}"
 
 
-def check_pairs(content: Content, log: ProblemLog) -> None:
+def check_pairs(data: DataSet, log: ProblemLog) -> None:
     """Warn of pairs that repeat, contradict each other, cross splits, or join a record with itself."""
-    for split in content.splits:
-        _check_classes(split.name, split.file, split.pairs.labels, log)
-    if not content.splits:
+    for name, split in data.splits.items():
+        _check_classes(name, data.files[name], split.labels, log)
+    if not data.splits:
         return
-    pairs = _all_pairs(content)
+    pairs = _all_pairs(data)
     _check_repeats(pairs, log)
     _check_contradictions(pairs, log)
     _check_crossing(pairs, log)
-    if content.left is content.right:
-        _check_self_pairs(content, log)
+    if data.self_join:
+        _check_self_pairs(data, log)
 
 
 def _check_classes(split: str, file: str, labels: np.ndarray, log: ProblemLog) -> None:
@@ -100,20 +117,20 @@ def _check_classes(split: str, file: str, labels: np.ndarray, log: ProblemLog) -
         log.add("one_class_split", message, "Add pairs of the other class, or split anew.", file, None, "label")
 
 
-def _all_pairs(content: Content) -> _AllPairs:
-    left = np.concatenate([split.pairs.left_rows for split in content.splits])
-    right = np.concatenate([split.pairs.right_rows for split in content.splits])
-    left_code, right_code = record_codes(content.left.values), record_codes(content.right.values)
-    sizes = [len(split.pairs) for split in content.splits]
-    same = content.left is content.right
+def _all_pairs(data: DataSet) -> _AllPairs:
+    splits = list(data.splits.values())
+    left = np.concatenate([split.left_rows for split in splits])
+    right = np.concatenate([split.right_rows for split in splits])
+    left_code, right_code = record_codes(data.left.values), record_codes(data.right.values)
+    sizes = [len(split) for split in splits]
     return _AllPairs(
-        [split.file for split in content.splits],
-        [split.name for split in content.splits],
+        [data.files[name] for name in data.splits],
+        list(data.splits),
         np.repeat(np.arange(len(sizes)), sizes),
-        np.concatenate([split.rows for split in content.splits]),
-        joined(left, right, same),
-        joined(left_code[left], right_code[right], same),
-        np.concatenate([split.pairs.labels for split in content.splits]),
+        np.concatenate([data.rows[name] for name in data.splits]),
+        joined(left, right, data.self_join),
+        joined(left_code[left], right_code[right], data.self_join),
+        np.concatenate([split.labels for split in splits]),
     )
 
 
@@ -165,8 +182,9 @@ def _check_crossing(pairs: _AllPairs, log: ProblemLog) -> None:
     _report("content_crosses_splits", alike, by_content, says, cure, pairs, log)
 
 
-def _check_self_pairs(content: Content, log: ProblemLog) -> None:
-    for split in content.splits:
-        own = split.rows[split.pairs.left_rows == split.pairs.right_rows]
-        message = "A record is paired with itself."
-        log.add_rows("self_pair", own, lambda _, m=message: m, "Remove the pair.", split.file)  # type: ignore[misc]
+def _check_self_pairs(data: DataSet, log: ProblemLog) -> None:
+    for name, pairs in data.splits.items():
+        own = data.rows[name][pairs.left_rows == pairs.right_rows]
+        log.add_rows(
+            "self_pair", own, lambda _: "A record is paired with itself.", "Remove the pair.", data.files[name]
+        )

@@ -16,8 +16,8 @@ import numpy as np
 import pyarrow as pa
 
 from riskcore.config import DataConfig
-from riskcore.data.columns import Columns, column_names, too_many_columns, too_many_rows
 from riskcore.data.problems import ProblemLog, shown
+from riskcore.data.text_file import TextFile, column_names, too_many_columns, too_many_rows
 
 _SCAN_BYTES = 1 << 20
 _FLUSH_ROWS = 50_000  # rows held as Python lists before they become columns
@@ -26,7 +26,7 @@ _REREAD_CHARS = 50_000_000  # after this much reading twice, quoting cannot be r
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
 
 
-def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig) -> Columns | None:
+def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig) -> TextFile | None:
     """The file's cells, with all its faults logged under the name `file`; None if it cannot be read at all."""
     if _is_utf16(path):
         log.add("broken_encoding", "The file is UTF-16, not UTF-8.", "Save it as UTF-8.", file)
@@ -136,7 +136,7 @@ def _collect(
     file: str,
     log: ProblemLog,
     config: DataConfig,
-) -> Columns:
+) -> TextFile:
     """All records as columns. Ragged rows are padded or cut, so that their ids are still known to other files."""
     numbers: list[int] = []
     chunks: list[pa.Table] = []
@@ -155,7 +155,7 @@ def _collect(
             chunks.append(_columns(held, names))
             held = []
     chunks.append(_columns(held, names))
-    return Columns(pa.concat_tables(chunks), np.array(numbers, dtype=np.int64))
+    return TextFile(file, pa.concat_tables(chunks), np.array(numbers, dtype=np.int64))
 
 
 def _squared(fields: list[str], row: int, width: int, file: str, log: ProblemLog, known: bool) -> list[str]:

@@ -1,41 +1,50 @@
-"""A data set: two tables of records and the labelled pairs over them, as read from disk and checked.
-
-`open_data` gives a data set or raises one error that lists every problem; `inspect_data` gives both the data
-set, if it can be used, and the problems. What a run makes of a data set is a `Workload`.
-"""
+"""A data set: two tables of records and the labelled pairs over them. What a run makes of it is a `Workload`."""
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
+from typing import Self
 
+import numpy as np
 import pandas as pd
 
-from riskcore.config import DataConfig
-from riskcore.data.checks import check_pairs
 from riskcore.data.fingerprint import Fingerprint
-from riskcore.data.folder import read_folder
 from riskcore.data.html_table import html_table
-from riskcore.data.labels import UNKNOWN
-from riskcore.data.pair_file import read_pair_file
+from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
 from riskcore.data.pairs import LabelledPairs, Table
-from riskcore.data.parsed import Content
-from riskcore.data.problems import DataFormatError, Problem, ProblemLog, visible
-from riskcore.data.tables import FORMATS
+from riskcore.data.problems import Problem, visible
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class DataSet:
-    """Records and pairs of one folder or file. Labels are 1, 0, or `UNKNOWN` (outside train and valid only)."""
+    """Records and pairs of one folder or file. Labels are 1, 0, or `UNKNOWN` (outside train and valid only).
+
+    `files` and `rows` say for each split where its pairs stand, so that a problem can name the row.
+    """
 
     name: str
     left: Table
-    right: Table
+    right: Table  # the same object as `left` in a self-join
     splits: Mapping[str, LabelledPairs]
     warnings: tuple[Problem, ...] = ()
     origin: str = ""  # the absolute path it was read from, or `frames:NAME` (see `origin`)
+    files: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    rows: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
+
+    @classmethod
+    def of_one_file(cls, name: str, pairs: LabelledPairs, splits: np.ndarray, file: str, rows: np.ndarray) -> Self:
+        """The pairs of one file, whose rows these are, by the split of each; splits without a pair are left out."""
+        of_split = {split: splits == split for split in (*SPLITS, UNSPLIT) if (splits == split).any()}
+        return cls(
+            name,
+            pairs.left,
+            pairs.right,
+            splits={split: pairs.take(these) for split, these in of_split.items()},
+            files=dict.fromkeys(of_split, file),
+            rows={split: rows[these] for split, these in of_split.items()},
+        )
 
     @property
     def self_join(self) -> bool:
@@ -81,57 +90,3 @@ class DataSet:
         return (
             f"{len(self.left):,} records" if self.self_join else f"{len(self.left):,} and {len(self.right):,} records"
         )
-
-
-def open_data(path: str | Path, config: DataConfig | None = None) -> DataSet:
-    """The data set at the path. Raises `DataFormatError` with every problem if it cannot be used."""
-    data, problems = inspect_data(path, config)
-    if data is None:
-        errors = [problem for problem in problems if problem.severity == "error"]
-        raise DataFormatError([_with_folder(problem, Path(path)) for problem in errors])
-    return data
-
-
-def _with_folder(problem: Problem, path: Path) -> Problem:
-    """The problem with its file's full path: a run reads two folders whose files have the same names."""
-    if not path.is_dir() or problem.file is None:
-        return problem
-    return dataclasses.replace(problem, file=visible(str(path / problem.file)))
-
-
-def inspect_data(path: str | Path, config: DataConfig | None = None) -> tuple[DataSet | None, list[Problem]]:
-    """The data set, or None if it has errors, and everything that was found: errors first, then warnings."""
-    config = config or DataConfig()
-    path, log = Path(path), ProblemLog(config.examples_per_problem)
-    content = _read(path, log, config)
-    if content is not None:
-        check_pairs(content, log)
-    problems = log.problems
-    if content is None or log.has_errors:
-        return None, problems
-    splits = {split.name: split.pairs for split in content.splits}
-    origin = str(path.absolute())
-    return DataSet(path.absolute().stem, content.left, content.right, splits, tuple(problems), origin), problems
-
-
-def _read(path: Path, log: ProblemLog, config: DataConfig) -> Content | None:
-    try:
-        if path.is_dir():
-            return read_folder(path, log, config)
-        if path.is_file() and path.suffix in FORMATS:
-            return read_pair_file(path, log, config)
-        _refuse(path, log)
-    except (OSError, ValueError) as error:  # a folder that may not be entered; a path that no system has
-        reason = getattr(error, "strerror", None) or str(error)
-        log.add("unreadable_file", f"It cannot be read: {visible(reason)}.", "Check the path.", visible(str(path)))
-    return None
-
-
-def _refuse(path: Path, log: ProblemLog) -> None:
-    shown_path = visible(str(path))
-    if not path.exists():
-        cure = "Check the path; it is a folder with tableA.csv, or a csv or parquet file of pairs."
-        log.add("path_missing", "There is nothing here.", cure, shown_path)
-    else:
-        cure = "Give a folder with tableA.csv, or a .csv or .parquet file of pairs."
-        log.add("not_a_data_set", "This is neither a folder nor a csv or parquet file.", cure, shown_path)

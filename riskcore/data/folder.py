@@ -12,18 +12,19 @@ import numpy as np
 import pandas as pd
 
 from riskcore.config import DataConfig
-from riskcore.data.checks import check_cells
+from riskcore.data.checks import check_attributes, check_cells
+from riskcore.data.dataset import DataSet
 from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, read_labels, require_labels, without_bad
 from riskcore.data.pairs import LabelledPairs, Table
-from riskcore.data.parsed import Content, SplitContent, check_attributes
 from riskcore.data.problems import ProblemLog, shown
-from riskcore.data.tables import FORMATS, ID, TextFile, missing_columns, read_text_file
+from riskcore.data.tables import FORMATS, read_text_file
+from riskcore.data.text_file import ID, TextFile, missing_columns
 
 TABLES = ("tableA", "tableB")
 LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"
 
 
-def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> Content | None:
+def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> DataSet | None:
     """Everything in the folder, as far as it can be used; all that is wrong with it is logged."""
     files = {stem: _read(folder, stem, log, config) for stem in (*TABLES, *SPLITS)}
     left, right = (read_table(stem, files[stem], log, config) for stem in TABLES)
@@ -33,10 +34,18 @@ def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> Content | 
         names = [files[stem].name for stem in TABLES]  # type: ignore[union-attr]
         check_attributes(left.attributes, right.attributes, (names[0], names[1]), ("", ""), log)
         right = left if _same(left, right) else right
-    splits = [_split(stem, file, left, right, log, config) for stem in SPLITS if (file := files[stem]) is not None]
+    found = {stem: _split(stem, file, left, right, log, config) for stem in SPLITS if (file := files[stem]) is not None}
     if left is None or right is None:
         return None
-    return Content(left, right, tuple(split for split in splits if split is not None))
+    splits = {stem: split for stem, split in found.items() if split is not None}
+    return DataSet(
+        folder.name,
+        left,
+        right,
+        splits={stem: pairs for stem, (pairs, _) in splits.items()},
+        files={stem: file.name for stem in splits if (file := files[stem]) is not None},
+        rows={stem: rows for stem, (_, rows) in splits.items()},
+    )
 
 
 def _find(folder: Path, stem: str) -> list[Path]:
@@ -96,8 +105,8 @@ def _same(left: Table, right: Table) -> bool:
 
 def _split(
     name: str, file: TextFile, left: Table | None, right: Table | None, log: ProblemLog, config: DataConfig
-) -> SplitContent | None:
-    """The pairs of one file. Pairs that name no record are logged and left out."""
+) -> tuple[LabelledPairs, np.ndarray] | None:
+    """The pairs of one file and their rows in it. Pairs that name no record are logged and left out."""
     wanted = (LEFT_ID, RIGHT_ID, LABEL) if name in LABELLED_SPLITS else (LEFT_ID, RIGHT_ID)
     lacking = missing_columns(file, wanted, log)
     _check_columns(file, log)
@@ -113,7 +122,7 @@ def _split(
     left_rows, right_rows = sides[0][known], sides[1][known]
     ids = left.ids[left_rows] + ":" + right.ids[right_rows]
     pairs = LabelledPairs(left, right, left_rows, right_rows, ids, without_bad(labels[known]))
-    return SplitContent(name, file.name, file.rows[known], pairs)
+    return pairs, file.rows[known]
 
 
 def _check_columns(file: TextFile, log: ProblemLog) -> None:

@@ -6,6 +6,7 @@ into floats: such a column, and any column of ids, is written without the `.0`.
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import decimal
 from collections.abc import Sequence
@@ -16,17 +17,16 @@ import pandas as pd
 import pyarrow as pa
 
 from riskcore.config import DataConfig
-from riskcore.data.checks import check_pairs
-from riskcore.data.columns import Columns, column_names, too_many_columns, too_many_rows
+from riskcore.data.checks import check_attributes, check_pairs
 from riskcore.data.dataset import DataSet
 from riskcore.data.folder import LEFT_ID, RIGHT_ID, read_table, rows_of
 from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, read_labels, require_labels, without_bad
 from riskcore.data.origin import FRAMES
 from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.parquet_file import text_column
-from riskcore.data.parsed import Content, SplitContent, check_attributes
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
-from riskcore.data.tables import ID, TextFile, text_file
+from riskcore.data.tables import capped
+from riskcore.data.text_file import ID, TextFile, column_names, too_many_columns, too_many_rows
 
 SPLIT = "split"
 TARGET_SPLIT = "test"  # where pairs go whose split is not named: as a target they are what is adapted to
@@ -56,13 +56,12 @@ def from_frames(
     right_table = left_table if right is None else _records("right", right, id, log, config)
     if left_table is not None and right_table is not None and right is not None:
         check_attributes(left_table.attributes, right_table.attributes, ("left", "right"), ("", ""), log)
-    content = _content(left_table, right_table, _pair_columns(pairs, left_id, right_id, log, config), log, config)
-    if content is not None:
-        check_pairs(content, log)
-    if content is None or log.has_errors:
+    data = _joined(name, left_table, right_table, _pair_columns(pairs, left_id, right_id, log, config), log, config)
+    if data is not None:
+        check_pairs(data, log)
+    if data is None or log.has_errors:
         raise DataFormatError([problem for problem in log.problems if problem.severity == "error"])
-    splits = {split.name: split.pairs for split in content.splits}
-    return DataSet(name, content.left, content.right, splits, tuple(log.problems), FRAMES + name)
+    return dataclasses.replace(data, warnings=tuple(log.problems), origin=FRAMES + name)
 
 
 def _records(name: str, frame: pd.DataFrame, id_column: str, log: ProblemLog, config: DataConfig) -> Table | None:
@@ -104,9 +103,9 @@ def _pair_columns(
     return _text_frame("pairs", wanted, (LEFT_ID, RIGHT_ID, SPLIT), log, config)
 
 
-def _content(
-    left: Table | None, right: Table | None, file: TextFile | None, log: ProblemLog, config: DataConfig
-) -> Content | None:
+def _joined(
+    name: str, left: Table | None, right: Table | None, file: TextFile | None, log: ProblemLog, config: DataConfig
+) -> DataSet | None:
     """The pairs of every split over both tables; None where a frame cannot be used at all."""
     if file is None or not {LEFT_ID, RIGHT_ID} <= set(file.names):
         return None
@@ -120,9 +119,7 @@ def _content(
     known = (left_rows >= 0) & (right_rows >= 0)
     ids = left.ids[left_rows[known]] + ":" + right.ids[right_rows[known]]
     pairs = LabelledPairs(left, right, left_rows[known], right_rows[known], ids, without_bad(labels)[known])
-    splits, rows = splits[known], file.rows[known]
-    parts = [SplitContent(one, "pairs", rows[splits == one], pairs.take(splits == one)) for one in SPLITS]
-    return Content(left, right, tuple(part for part in parts if len(part.pairs)))
+    return DataSet.of_one_file(name, pairs, splits[known], file.name, file.rows[known])
 
 
 def _splits(file: TextFile, log: ProblemLog) -> np.ndarray:
@@ -141,7 +138,7 @@ def _splits(file: TextFile, log: ProblemLog) -> np.ndarray:
 def _text_frame(
     name: str, frame: pd.DataFrame, ids: Sequence[str], log: ProblemLog, config: DataConfig
 ) -> TextFile | None:
-    """The frame as text columns, by the rules for parquet; None if it is beyond the caps."""
+    """The frame as text columns, by the rules for parquet; None if it exceeds the caps."""
     if frame.shape[1] > config.max_columns:
         too_many_columns(frame.shape[1], name, log, config)
     if len(frame) > config.max_rows:
@@ -153,7 +150,7 @@ def _text_frame(
         if column is not None:
             text = _text(frame.iloc[:, number], column, name, column in ids, log)
             columns |= {} if text is None else {column: text}
-    return text_file(Columns(pa.table(columns), np.arange(len(frame), dtype=np.int64)), name, log, config)
+    return capped(TextFile(name, pa.table(columns), np.arange(len(frame), dtype=np.int64)), log, config)
 
 
 def _text(series: pd.Series, column: str, frame: str, is_id: bool, log: ProblemLog) -> pa.ChunkedArray | None:

@@ -10,7 +10,7 @@ import numpy as np
 
 from riskcore.config import DataConfig
 from riskcore.data.problems import ProblemLog, shown
-from riskcore.data.tables import TextFile
+from riskcore.data.text_file import TextFile
 
 LABEL = "label"
 SPLITS = ("train", "valid", "test")

@@ -1,4 +1,4 @@
-"""Pairs that source and target have in common: the source's labels would give away those of the target."""
+"""Which records and pairs are the same, whatever their ids: within a data set, and between source and target."""
 
 from __future__ import annotations
 
@@ -6,7 +6,23 @@ import numpy as np
 import pandas as pd
 
 from riskcore.data.pairs import Pairs, Table
-from riskcore.data.parsed import joined, record_codes
+
+
+def record_codes(values: pd.DataFrame) -> np.ndarray:
+    """One number per record, equal exactly where all values are equal (missing equals missing)."""
+    codes = np.zeros(len(values), dtype=np.int64)
+    for name in values.columns:
+        column, distinct = pd.factorize(values[name])  # -1 where missing
+        codes = codes * (len(distinct) + 1) + column + 1
+        codes = np.unique(codes, return_inverse=True)[1].astype(np.int64)
+    return codes
+
+
+def joined(left: np.ndarray, right: np.ndarray, same: bool) -> np.ndarray:
+    """One number per pair of numbers; where both are of the `same` kind, (a, b) is (b, a)."""
+    if same:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    return left * (int(right.max(initial=0)) + 1) + right
 
 
 def is_among(pairs: Pairs, others: Pairs) -> np.ndarray:

@@ -12,7 +12,8 @@ import numpy as np
 import pandas as pd
 
 from riskcore.config import DataConfig
-from riskcore.data.checks import check_cells
+from riskcore.data.checks import check_attributes, check_cells
+from riskcore.data.dataset import DataSet
 from riskcore.data.folder import unique_ids
 from riskcore.data.labels import (
     LABEL,
@@ -23,16 +24,17 @@ from riskcore.data.labels import (
     require_labels,
     without_bad,
 )
+from riskcore.data.overlap import record_codes
 from riskcore.data.pairs import LabelledPairs, Table
-from riskcore.data.parsed import Content, SplitContent, check_attributes, record_codes
 from riskcore.data.problems import ProblemLog, shown
-from riskcore.data.tables import ID, TextFile, missing_columns, read_text_file
+from riskcore.data.tables import read_text_file
+from riskcore.data.text_file import ID, TextFile, missing_columns
 
 SPLIT = "split"
 LEFT, RIGHT = "left_", "right_"
 
 
-def read_pair_file(path: Path, log: ProblemLog, config: DataConfig) -> Content | None:
+def read_pair_file(path: Path, log: ProblemLog, config: DataConfig) -> DataSet | None:
     """Everything in the file, as far as it can be used; all that is wrong with it is logged."""
     file = read_text_file(path, log, config)
     if file is None:
@@ -53,7 +55,7 @@ def read_pair_file(path: Path, log: ProblemLog, config: DataConfig) -> Content |
         _table(file, prefix, names, log, config) for prefix, names in zip((LEFT, RIGHT), attributes, strict=True)
     )
     pairs = LabelledPairs(left, right, left_rows, right_rows, ids, without_bad(labels))
-    return Content(left, right, tuple(_parts(file, pairs, splits)))
+    return DataSet.of_one_file(path.stem, pairs, splits, file.name, file.rows)
 
 
 def _attributes(file: TextFile, prefix: str, log: ProblemLog) -> tuple[str, ...]:
@@ -135,8 +137,3 @@ def _identified(ids: np.ndarray, codes: np.ndarray, file: TextFile, column: str,
     cure = "Give each record its own id, and the same values everywhere."
     log.add_rows("inconsistent_record", file.rows[odd], describe, cure, file.name, column)
     return id_codes.astype(np.int64)
-
-
-def _parts(file: TextFile, pairs: LabelledPairs, splits: np.ndarray) -> list[SplitContent]:
-    names = [name for name in (*SPLITS, UNSPLIT) if (splits == name).any()]
-    return [SplitContent(name, file.name, file.rows[splits == name], pairs.take(splits == name)) for name in names]

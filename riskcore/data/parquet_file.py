@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from riskcore.config import DataConfig
-from riskcore.data.columns import Columns, column_names, file_too_large, too_many_columns, too_many_rows
 from riskcore.data.problems import ProblemLog, shown
+from riskcore.data.text_file import TextFile, column_names, file_too_large, too_many_columns, too_many_rows
 
 
-def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> Columns | None:
+def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> TextFile | None:
     """The file's cells as text, with all its faults logged under the name `file`; None if it cannot be read."""
     try:
         with pq.ParquetFile(path) as source:
@@ -37,7 +37,7 @@ def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> 
     names = column_names(list(schema.names), file, log)
     texts = {name: text_column(raw.column(number), name, file, log) for number, name in enumerate(names) if name}
     columns = {name: text for name, text in texts.items() if text is not None}
-    return Columns(pa.table(columns), np.arange(1, raw.num_rows + 1, dtype=np.int64))
+    return TextFile(file, pa.table(columns), np.arange(1, raw.num_rows + 1, dtype=np.int64))
 
 
 def _fits(source: pq.ParquetFile, file: str, log: ProblemLog, config: DataConfig) -> bool:

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from riskcore.data import inspect_data
-from riskcore.data.parsed import record_codes
+from riskcore.data.overlap import record_codes
 from tests.data.folders import PAIR_HEADER, pairs_of, sound_files, write_folder
 
 

@@ -95,7 +95,7 @@ def test_a_folder_that_may_not_be_entered(tmp_path, monkeypatch):
     def refuse(*_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr("riskcore.data.dataset.read_folder", refuse)
+    monkeypatch.setattr("riskcore.data.reading.read_folder", refuse)
     assert {kind for kind, *_ in found(tmp_path)} == {"unreadable_file"}
 
 

@@ -21,8 +21,8 @@ def read(tmp_path):
         else:
             pq.write_table(content, path)
         log = ProblemLog()
-        columns = read_parquet(path, path.name, log, DataConfig(**settings_))
-        return columns, [(problem.kind, problem.row, problem.column) for problem in log.problems]
+        file = read_parquet(path, path.name, log, DataConfig(**settings_))
+        return file, [(problem.kind, problem.row, problem.column) for problem in log.problems]
 
     return run
 
@@ -44,30 +44,30 @@ def read(tmp_path):
     ],
 )
 def test_each_type_has_its_text(read, values, texts):
-    columns, problems = read(pa.table({"x": values}))
+    file, problems = read(pa.table({"x": values}))
     assert problems == []
-    assert columns.table.column("x").to_pylist() == texts
-    assert columns.rows.tolist() == list(range(1, len(texts) + 1))
+    assert file.columns.column("x").to_pylist() == texts
+    assert file.rows.tolist() == list(range(1, len(texts) + 1))
 
 
 def test_float_nan_is_the_word_nan_which_the_missing_rule_knows(read):
-    columns, _ = read(pa.table({"x": pa.array([float("nan")])}))
-    assert columns.table.column("x").to_pylist() == ["nan"]
+    file, _ = read(pa.table({"x": pa.array([float("nan")])}))
+    assert file.columns.column("x").to_pylist() == ["nan"]
 
 
 @pytest.mark.parametrize(
     "kind", [pa.list_(pa.int64()), pa.struct([("a", pa.int64())]), pa.map_(pa.string(), pa.int64())]
 )
 def test_nested_columns_are_refused_and_the_others_read(read, kind):
-    columns, problems = read(pa.table({"x": pa.array([None], kind), "y": ["a"]}))
+    file, problems = read(pa.table({"x": pa.array([None], kind), "y": ["a"]}))
     assert problems == [("nested_column", None, "x")]
-    assert columns.table.column_names == ["y"]
+    assert file.columns.column_names == ["y"]
 
 
 def test_bytes_that_are_not_utf8(read):
-    columns, problems = read(pa.table({"x": pa.array([b"ok", b"caf\xe9", None], pa.binary())}))
+    file, problems = read(pa.table({"x": pa.array([b"ok", b"caf\xe9", None], pa.binary())}))
     assert problems == [("broken_encoding", 2, "x")]
-    assert columns.table.column("x").to_pylist() == ["ok", "caf\ufffd", None]
+    assert file.columns.column("x").to_pylist() == ["ok", "caf\ufffd", None]
 
 
 def test_nul_bytes(read):
@@ -95,8 +95,8 @@ def sound_bytes() -> bytes:
 
 @pytest.mark.parametrize("content", [b"", b"PAR1", b"not parquet at all", b"PAR1" + b"\0" * 100 + b"PAR1"])
 def test_what_is_not_parquet_is_one_clear_error(read, content):
-    columns, problems = read(content)
-    assert columns is None
+    file, problems = read(content)
+    assert file is None
     assert problems == [("corrupt_parquet", None, None)]
 
 
@@ -111,5 +111,5 @@ def test_a_damaged_file_is_read_or_refused_without_an_exception(read, data):
     content = bytearray(sound_bytes())
     for _ in range(data.draw(st.integers(1, 4))):
         content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
-    columns, problems = read(bytes(content))
-    assert columns is not None or problems
+    file, problems = read(bytes(content))
+    assert file is not None or problems

@@ -4,7 +4,8 @@ import pytest
 
 from riskcore.config import DataConfig
 from riskcore.data.problems import ProblemLog
-from riskcore.data.tables import missing_columns, read_text_file
+from riskcore.data.tables import read_text_file
+from riskcore.data.text_file import missing_columns
 
 
 @pytest.fixture

@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from riskcore.config import RunConfig
-from riskcore.data.dataset import open_data
 from riskcore.data.mapping import parse_map
 from riskcore.data.origin import is_from_frames
+from riskcore.data.reading import open_data
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
 from riskcore.runs.documents import RunResults
