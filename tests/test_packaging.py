@@ -76,6 +76,14 @@ def test_the_wheel_has_the_screens_and_the_sample_inside_the_package(wheel):
     assert packed == {"app.py", ".streamlit/config.toml", "sample_data/README.md"} | screens | sample
 
 
+def test_an_editable_installation_uses_the_checkout(tmp_path):
+    code = f"import os; os.chdir({str(ROOT)!r}); from hatchling.build import build_editable as b; b({str(tmp_path)!r})"
+    subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    (built,) = tmp_path.glob("*.whl")
+    names = zipfile.ZipFile(built).namelist()
+    assert {name.split("/")[0] for name in names} == {"_riskcore.pth", f"riskcore-{__version__}.dist-info"}
+
+
 def test_the_wheel_asks_for_what_requirements_txt_lists(wheel):
     archive = zipfile.ZipFile(wheel)
     metadata = archive.read(f"riskcore-{__version__}.dist-info/METADATA").decode()
