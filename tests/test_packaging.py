@@ -121,13 +121,11 @@ print(json.dumps([samples, str(app_folder()), str(runs_root()), str(data_root())
     assert json.loads(checked)["usable"] is True
 
 
-def test_a_run_goes_to_the_users_data_folder(installed):
-    code = "from riskcore.paths import app_folder; print(app_folder())"
-    sample = Path(output(installed("python", "-c", code)).strip()) / "sample_data" / "products"
-    asked = ["--source", str(sample), "--methods", "forest", "--matcher", "toy", "--epochs", "1", "--json"]
-    result = json.loads(output(installed("riskcore", "run", *asked)))
-    assert result["methods"]["forest"]["f1"] > 0.8
-    assert [one["id"] for one in json.loads(output(installed("riskcore", "runs", "list", "--json")))["runs"]]
+def test_the_quickstart_runs_and_its_run_goes_to_the_users_data_folder(installed):
+    script, notebook = ROOT / ".ci" / "quickstart.py", ROOT / "examples" / "quickstart.ipynb"
+    output(installed("python", str(script), str(notebook)))
+    (run,) = json.loads(output(installed("riskcore", "runs", "list", "--json")))["runs"]
+    assert run["state"] == "done"
 
 
 def test_the_screens_are_served_with_their_settings(installed):
