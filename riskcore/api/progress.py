@@ -12,7 +12,7 @@ from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
 from riskcore.registry import iterations_of
-from riskcore.runs.readers.time_left import seconds_left, share_done, step_seconds, within_evidence
+from riskcore.runs.readers.time_left import seconds_left, share_done, step_seconds, time_left_text, within_evidence
 from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
 
 if TYPE_CHECKING:
@@ -51,9 +51,7 @@ class Estimate:
     def left(self) -> str:
         """The time left in words; empty while it is unknown."""
         seconds = seconds_left(time.monotonic() - self.started, self.share)
-        if seconds is None:
-            return ""
-        return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
+        return "" if seconds is None else time_left_text(seconds)
 
 
 class ProgressListener(Listener):

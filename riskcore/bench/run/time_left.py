@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from riskcore.bench.plan.cells import Cell, CostGroup
 from riskcore.bench.run.pool import CellEvent
+from riskcore.runs.readers.time_left import time_left_text
 
 _MATCHER = 3  # position of the matcher in a cost group
 _ENOUGH = 0.1  # share of a cell that must be done before its total time is extrapolated
@@ -49,12 +50,7 @@ class TimeLeft:
     @property
     def text(self) -> str:
         """The time left in words; empty while it is unknown."""
-        seconds = self.seconds
-        if seconds is None:
-            return ""
-        if seconds >= 5400:
-            return f"about {seconds / 3600:.1f} h left"
-        return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
+        return "" if self.seconds is None else time_left_text(self.seconds)
 
     def _seconds_by_group(self) -> dict[CostGroup, float]:
         """Seconds of a whole cell: measured on finished cells, or else extrapolated from running ones."""

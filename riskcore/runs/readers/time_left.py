@@ -99,6 +99,13 @@ def seconds_left(elapsed: float, share: float) -> float | None:
     return elapsed * (1 - share) / share if share > _ENOUGH else None
 
 
+def time_left_text(seconds: float) -> str:
+    """Seconds left, in the unit that a person would use."""
+    if seconds >= 5400:
+        return f"about {seconds / 3600:.1f} h left"
+    return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
+
+
 def within_evidence(phase: str | None, share: float) -> float:
     """The share of the step "evidence" from the share of its part: metrics, then rules."""
     start, size = _EVIDENCE.get(phase or "", (0.0, 0.0))
