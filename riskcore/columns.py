@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 ROW, PAIR_ID = "row", "pair_id"
 LEFT, RIGHT = "left_", "right_"  # before an attribute's name
-LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"  # ids of a pair's two records; runs of version 0.1 have none
+LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"  # ids of a pair's two records
 
 MODEL_COLUMNS = (
     "probability",  # the matcher's

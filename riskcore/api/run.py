@@ -14,13 +14,13 @@ import pyarrow.parquet as pq
 
 from riskcore.api.explanation import PairExplanation
 from riskcore.audit.verdicts import Verdict, VerdictLog
-from riskcore.columns import COMPARE_COLUMNS, LABEL_COLUMNS, LEFT_ID, PAIR_ID, PUBLIC_SCORE_COLUMNS, RIGHT_ID, ROW
+from riskcore.columns import COMPARE_COLUMNS, LABEL_COLUMNS, PAIR_ID, PUBLIC_SCORE_COLUMNS, ROW
 from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import ConfigError, StorageError
 from riskcore.paths import runs_root
 from riskcore.runs.documents import LabelChangeRecord, MethodScores
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.formats import take_scores
+from riskcore.runs.formats import read_pair_ids, take_scores
 from riskcore.runs.readers.method_comparison import comparison
 from riskcore.runs.readers.pair_detail import explain_detail, pair_detail, pair_history
 from riskcore.runs.readers.queries import MAX_PAGE_SIZE, PairQuery, all_pairs, query_pairs
@@ -137,7 +137,7 @@ class Run:
     def labels(self, method: str | None = None) -> pd.DataFrame:
         """The final decision on every target pair, in the target's order."""
         scores = self.scores(method)
-        keys = pd.concat([scores[[PAIR_ID]], self._record_ids(scores[PAIR_ID])], axis=1)
+        keys = read_pair_ids(self._folder.pairs_file).to_pandas()
         rest = [name for name in LABEL_COLUMNS if name not in keys.columns]
         return pd.concat([keys, scores[rest]], axis=1)
 
@@ -195,13 +195,6 @@ class Run:
             "labels_used": ", ".join(row["labels_used"]),
             "lacked": " ".join(row["lacked"] or ()),
         }
-
-    def _record_ids(self, pair_ids: pd.Series) -> pd.DataFrame:
-        """Both record ids of every pair; of a run of version 0.1 those that the pair's id holds."""
-        if LEFT_ID in pq.read_schema(self._folder.pairs_file).names:
-            return pq.read_table(self._folder.pairs_file, columns=[LEFT_ID, RIGHT_ID]).to_pandas()
-        sides = [one.split(":") if one.count(":") == 1 else (None, None) for one in pair_ids]
-        return pd.DataFrame(sides, columns=[LEFT_ID, RIGHT_ID])
 
 
 def load(run: str | Path, *, runs: str | Path | None = None) -> Run:

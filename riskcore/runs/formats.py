@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from riskcore.columns import SCORE_COLUMNS
+from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID, SCORE_COLUMNS
 from riskcore.config import RunConfig
 from riskcore.errors import RiskcoreError, StorageError
 from riskcore.runs.documents import RunDescription
@@ -81,6 +81,17 @@ def comparison(document: dict[str, Any], number: int) -> dict[str, Any]:
     if number > 1:
         return document
     return {**document, "methods": {name: {"lacked": [], **row} for name, row in document["methods"].items()}}
+
+
+def read_pair_ids(file: Path) -> pa.Table:
+    """The ids of every pair and of its two records. Format 1 has only the pair's, which holds both but for colons."""
+    if LEFT_ID in _names(file):
+        return pq.read_table(file, columns=[PAIR_ID, LEFT_ID, RIGHT_ID])
+    pairs = pq.read_table(file, columns=[PAIR_ID])
+    sides = [one.split(":") if one.count(":") == 1 else [None, None] for one in pairs.column(PAIR_ID).to_pylist()]
+    for place, name in enumerate((LEFT_ID, RIGHT_ID)):
+        pairs = pairs.append_column(name, pa.array([one[place] for one in sides], pa.large_string()))
+    return pairs
 
 
 # Scores. The files say themselves which format they have, so that one can be read by its path alone.

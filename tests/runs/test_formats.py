@@ -26,7 +26,7 @@ from riskcore.runs import (
     rule_table,
     summary,
 )
-from riskcore.runs.formats import FORMAT
+from riskcore.runs.formats import FORMAT, read_pair_ids
 from riskcore.runs.readers.method_comparison import comparison
 from riskcore.runs.worker.execute import execute
 from riskcore.storage.files import write_json
@@ -130,6 +130,13 @@ def test_the_comparison_of_version_0_1(old, tmp_path):
     again = comparison(RunFolder(tmp_path / RUN))
     assert again["changes"]["risk+"]["flipped"] == left["changes"]["risk+"]["flipped"]
     assert {one["ranking"] for one in again["budgets"]} >= {"risk", "confidence", "static rules"}
+
+
+def test_record_ids_of_version_0_1_are_those_in_the_pairs_id(old, finished):
+    for folder in (old, finished):
+        ids = read_pair_ids(folder.pairs_file).to_pylist()
+        assert ids
+        assert all(one["pair_id"] == f"{one['ltable_id']}:{one['rtable_id']}" for one in ids)
 
 
 def test_a_run_of_version_0_1_is_not_resumed(tmp_path, monkeypatch):

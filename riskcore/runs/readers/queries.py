@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW, SORT_COLUMNS, TRUTH, VERDICT, WRONG
+from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW, SORT_COLUMNS, TRUTH, VERDICT, WRONG
 from riskcore.errors import ConfigError, StorageError
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import scan_scores, take_scores
@@ -100,9 +100,8 @@ def _meeting(
 
 def _beside(folder: RunFolder, scores: pd.DataFrame, rows: Any, judged: Mapping[str, str]) -> pd.DataFrame:
     """The scores with records, truth and verdicts beside them."""
-    keys = [ROW, PAIR_ID, LEFT_ID, RIGHT_ID]
-    records = take_rows(folder.pairs_file, rows).to_pandas().drop(columns=keys, errors="ignore")
-    page = pd.concat([scores, records], axis=1)
+    records = take_rows(folder.pairs_file, rows).to_pandas()
+    page = pd.concat([scores, records.loc[:, [name.startswith((LEFT, RIGHT)) for name in records]]], axis=1)
     if folder.has_truth:
         page[TRUTH] = take_rows(folder.truth_file, rows, ["label"]).column("label").to_numpy()
         page[WRONG] = (page[TRUTH] >= 0) & (page[TRUTH] != page["label"])
