@@ -57,6 +57,30 @@ class RankingRow(TypedDict):
     top_1000_hits: int | None
 
 
+class SummaryRow(TypedDict):
+    """A method and an iteration in summary.json; `columns.SUMMARY_COLUMNS` says what each field means."""
+
+    method: str
+    iteration: int
+    f1: float | None
+    precision: float | None
+    recall: float | None
+    validation_f1: float | None
+    flips: int
+    fixed: int | None
+    broken: int | None
+    tp_flipped: int | None
+    tn_flipped: int | None
+    mean_risk: float
+    match_rate: float
+    disagreement: float | None
+    mispredicted: int | None
+    auroc_risk: float | None
+    auroc_confidence: float | None
+    labels_used: list[str] | None
+    seconds: float
+
+
 class IterationRow(TypedDict):
     """An iteration of `risk` in the results."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from riskcore.errors import StorageError
 from riskcore.registry import METHODS
 from riskcore.runs import formats
-from riskcore.runs.documents import RunDescription, RunResults
+from riskcore.runs.documents import RunDescription, RunResults, SummaryRow
 from riskcore.runs.store.run_record import RunNotFoundError
 from riskcore.storage.files import read_json
 
@@ -133,7 +133,7 @@ class RunFolder:
         keys = [rule.key for rule in self.rules().rules]
         return RiskModel.from_json(formats.model(text, self._format(), keys))
 
-    def summary_rows(self) -> list[dict[str, Any]]:
+    def summary_rows(self) -> list[SummaryRow]:
         """A row per method and iteration, in the order in which they were recorded."""
         if not self.summary_file.exists():
             return []

@@ -19,7 +19,7 @@ import pyarrow.parquet as pq
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID, SCORE_COLUMNS
 from riskcore.config import RunConfig
 from riskcore.errors import RiskcoreError, StorageError
-from riskcore.runs.documents import RunDescription
+from riskcore.runs.documents import RunDescription, SummaryRow
 from riskcore.storage.parquet import scan, take_rows
 
 FORMAT = 2
@@ -68,12 +68,12 @@ def model(text: str, number: int, keys: Sequence[str]) -> str:
     return json.dumps({**document, "rules": [{**row, "rule": key} for row, key in named]})
 
 
-def summary(rows: list[dict[str, Any]], number: int, counts: Mapping[str, int]) -> list[dict[str, Any]]:
+def summary(rows: list[dict[str, Any]], number: int, counts: Mapping[str, int]) -> list[SummaryRow]:
     """summary.json with the labels behind each risk model: format 1 used the validation labels wherever it had any."""
     if number > 1:
-        return rows
+        return cast(list[SummaryRow], rows)
     used = ["source", "validation"] if counts.get("validation") else ["source"]
-    return [{"labels_used": used, **row} for row in rows]
+    return cast(list[SummaryRow], [{"labels_used": used, **row} for row in rows])
 
 
 def comparison(document: dict[str, Any], number: int) -> dict[str, Any]:

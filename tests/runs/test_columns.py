@@ -4,6 +4,7 @@ import pyarrow.parquet as pq
 
 from riskcore import columns
 from riskcore.runs import PairQuery, pair_history, query_pairs, rule_table, summary
+from riskcore.runs.documents import SummaryRow
 
 
 def test_files(finished):
@@ -26,3 +27,7 @@ def test_frames(finished):
     assert list(rule_table(finished)) == list(columns.RULE_COLUMNS)
     assert list(summary(finished)) == list(columns.SUMMARY_COLUMNS)
     assert set(columns.SORT_COLUMNS) <= set(columns.SCORE_COLUMNS)
+
+
+def test_the_rows_of_the_summary_have_its_columns():
+    assert tuple(SummaryRow.__annotations__) == columns.SUMMARY_COLUMNS

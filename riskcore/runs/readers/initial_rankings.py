@@ -49,8 +49,10 @@ def initial_rankings(
 
 def _labels_of_risk(folder: RunFolder) -> tuple[str, ...]:
     """The labels that the risk model of iteration 0 was made from."""
-    first = (row for row in folder.summary_rows() if row["method"] == "risk" and row["iteration"] == 0)
-    return tuple(next(first, {}).get("labels_used") or ("source",))
+    for row in folder.summary_rows():
+        if row["method"] == "risk" and row["iteration"] == 0:
+            return tuple(row["labels_used"] or ("source",))
+    return ("source",)
 
 
 def _with_evidence(evidence: Evidence, known: RankingInput) -> RankingInput:

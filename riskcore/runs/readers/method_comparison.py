@@ -25,7 +25,16 @@ from riskcore.evaluation import (
     score_method,
 )
 from riskcore.risk import Ranking
-from riskcore.runs.documents import Comparison, Reliability, ReliabilityBinRecord
+from riskcore.runs.documents import (
+    Comparison,
+    CurvePoints,
+    MethodScores,
+    Reliability,
+    ReliabilityBinRecord,
+    ResponsibleRules,
+    ReviewBudget,
+    RuleCredit,
+)
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.initial_rankings import InitialRankings, initial_rankings
@@ -78,16 +87,16 @@ def compare_methods(
 
 def _scores(
     truth: np.ndarray | None, probability: np.ndarray, first: np.ndarray | None, row: Mapping[str, Any]
-) -> dict[str, Any]:
+) -> MethodScores:
     found = score_method(truth, probability)
     changed = None if first is None else int((_labels(probability) != _labels(first)).sum())
     labels = {name: row.get(name, []) for name in ("labels_used", "lacked")}
-    return {**{name: found[name] for name in _SCORES}, "changed": changed, **labels}
+    return cast(MethodScores, {**{name: found[name] for name in _SCORES}, "changed": changed, **labels})
 
 
-def _curve(truth: np.ndarray | None, probability: np.ndarray) -> dict[str, Any]:
+def _curve(truth: np.ndarray | None, probability: np.ndarray) -> CurvePoints:
     points = precision_recall_points(truth, probability)
-    return {"recall": points.recall.round(_DIGITS), "precision": points.precision.round(_DIGITS)}
+    return {"recall": points.recall.round(_DIGITS).tolist(), "precision": points.precision.round(_DIGITS).tolist()}
 
 
 def _reliability(truth: np.ndarray | None, probability: np.ndarray) -> Reliability:
@@ -127,7 +136,7 @@ def _responsible(
     before: np.ndarray,
     truth: np.ndarray | None,
     fired: sparse.sparray | None,
-) -> dict[str, Any] | None:
+) -> ResponsibleRules | None:
     """The rules behind what an adaptive method changed; None for methods that do not hear rules."""
     if method not in folder.methods():
         return None
@@ -137,7 +146,7 @@ def _responsible(
     here = read_fired(folder, len(before), len(rules), rows) if fired is None else sparse.csr_array(fired)[rows]
     known = None if truth is None else truth[rows]
     found = responsibilities(known, before[rows], 1 - before[rows], here, outcomes, model.effective_weight)
-    return {"iteration": iteration, **_credits(found)}
+    return cast(ResponsibleRules, {"iteration": iteration, **_credits(found)})
 
 
 def _credits(found: Responsibilities) -> dict[str, Any]:
@@ -147,11 +156,11 @@ def _credits(found: Responsibilities) -> dict[str, Any]:
     return {**listed, "unexplained": found.unexplained}
 
 
-def _credit(rule: Responsibility, field: str) -> dict[str, Any]:
+def _credit(rule: Responsibility, field: str) -> RuleCredit:
     return {"rule": rule.rule, "credit": getattr(rule, field)}
 
 
-def _budgets(initial: InitialRankings | None, truth: np.ndarray | None) -> list[dict[str, Any]]:
+def _budgets(initial: InitialRankings | None, truth: np.ndarray | None) -> list[ReviewBudget]:
     """Errors of iteration 0 found by reviews made; nothing where they cannot be counted."""
     if initial is None or truth is None:
         return []
@@ -160,9 +169,9 @@ def _budgets(initial: InitialRankings | None, truth: np.ndarray | None) -> list[
     return [
         {
             "ranking": curve.name,
-            "labels_used": curve.labels_used,
-            "reviewed": curve.reviewed,
-            "found": curve.found.round(2),
+            "labels_used": list(curve.labels_used),
+            "reviewed": curve.reviewed.tolist(),
+            "found": curve.found.round(2).tolist(),
             "needed": {f"{share:g}": reviews for share, reviews in curve.needed.items()},
         }
         for curve in curves

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import resource
 import sys
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.registry import RANKINGS
@@ -49,10 +50,9 @@ def peak_rss_mb() -> float:
 
 
 def _iterations(folder: RunFolder) -> list[IterationRow]:
-    of_risk = sorted(
-        (row for row in folder.summary_rows() if row["method"] == "risk"), key=lambda row: row["iteration"]
-    )
-    return [cast(IterationRow, {field: row[field] for field in ITERATION_FIELDS}) for row in of_risk]
+    of_risk = (row for row in folder.summary_rows() if row["method"] == "risk")
+    rows: list[Mapping[str, Any]] = sorted(of_risk, key=lambda row: row["iteration"])
+    return [cast(IterationRow, {field: row[field] for field in ITERATION_FIELDS}) for row in rows]
 
 
 def _first_iteration(initial: InitialRankings | None, scorer: TruthScorer) -> RankingRow | None:
