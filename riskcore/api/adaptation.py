@@ -16,6 +16,7 @@ from riskcore.api.validation import ByPair, with_validation
 from riskcore.config import MatcherConfig, RunConfig
 from riskcore.data.dataset import DataSet
 from riskcore.data.mapping import parse_map
+from riskcore.data.origin import frames_origin
 from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.errors import ConfigError
 from riskcore.paths import runs_root
@@ -113,7 +114,7 @@ def _workload(source: DataSet, target: DataSet | None, config: RunConfig) -> tup
 
 
 def _origin(data: DataSet) -> str:
-    return data.origin or f"frames:{data.name}"
+    return data.origin or frames_origin(data.name, data.fingerprint)
 
 
 def _usual_name(source: DataSet, target: DataSet | None) -> str:

@@ -32,7 +32,7 @@ from riskcore.matchers.external import ExternalMatcher
 from riskcore.risk import RiskModel
 from riskcore.training.evidence import Evidence
 
-SHOWN_REASONS = 3  # per pair: the heaviest rules that speak against its label
+SHOWN_REASONS = 3  # per pair: the heaviest rules that point to the other label
 SHOWN_PAIRS = 20  # in a notebook
 NO_LABELS = (
     "There are no labelled pairs to find rules in, so pairs are ranked by the matcher's own confidence. "

@@ -12,7 +12,7 @@ import pandas as pd
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID
 from riskcore.data.dataset import DataSet
 from riskcore.data.labels import UNKNOWN
-from riskcore.data.origin import FRAMES
+from riskcore.data.origin import frames_origin
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
 from riskcore.data.workload import pooled
 from riskcore.errors import ConfigError
@@ -60,9 +60,8 @@ def with_validation(target: DataSet, validation: ByPair) -> DataSet:
         rest = pairs.take(np.array([one not in taken for one in pairs.ids], dtype=bool))
         splits |= {name: rest} if len(rest) else {}
     order = [name for name in ("train", "valid", "test", *splits) if name in splits]
-    return dataclasses.replace(
-        target, splits={name: splits[name] for name in dict.fromkeys(order)}, origin=FRAMES + target.name
-    )
+    labelled = dataclasses.replace(target, splits={name: splits[name] for name in dict.fromkeys(order)})
+    return dataclasses.replace(labelled, origin=frames_origin(target.name, labelled.fingerprint))
 
 
 def _checked(frame: pd.DataFrame, target: DataSet) -> tuple[np.ndarray, np.ndarray]:

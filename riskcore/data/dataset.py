@@ -29,7 +29,7 @@ class DataSet:
     right: Table  # the same object as `left` in a self-join
     splits: Mapping[str, LabelledPairs]
     warnings: tuple[Problem, ...] = ()
-    origin: str = ""  # the absolute path it was read from, or `frames:NAME` (see `origin`)
+    origin: str = ""  # the absolute path it was read from, or what stands for frames (see `origin`)
     files: Mapping[str, str] = dataclasses.field(default_factory=dict)
     rows: Mapping[str, np.ndarray] = dataclasses.field(default_factory=dict)
 

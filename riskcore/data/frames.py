@@ -21,7 +21,7 @@ from riskcore.data.checks import check_attributes, check_pairs
 from riskcore.data.dataset import DataSet
 from riskcore.data.folder import LEFT_ID, RIGHT_ID, read_table, rows_of
 from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, read_labels, require_labels, without_bad
-from riskcore.data.origin import FRAMES
+from riskcore.data.origin import frames_origin
 from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.parquet_file import text_column
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
@@ -61,7 +61,7 @@ def from_frames(
         check_pairs(data, log)
     if data is None or log.has_errors:
         raise DataFormatError([problem for problem in log.problems if problem.severity == "error"])
-    return dataclasses.replace(data, warnings=tuple(log.problems), origin=FRAMES + name)
+    return dataclasses.replace(data, warnings=tuple(log.problems), origin=frames_origin(name, data.fingerprint))
 
 
 def _records(name: str, frame: pd.DataFrame, id_column: str, log: ProblemLog, config: DataConfig) -> Table | None:

@@ -40,6 +40,12 @@ def test_ids_may_be_the_index_and_columns_may_have_other_names(source):
     assert by_index.fingerprint == by_name.fingerprint == rc.from_frames(*source).fingerprint
 
 
+def test_other_content_has_another_origin(source, target):
+    one, same, other = (rc.from_frames(*frames, name="mine").origin for frames in (source, source, target))
+    assert one.startswith("frames:mine-")
+    assert one == same != other
+
+
 def test_one_frame_is_a_self_join(source):
     pairs = pd.DataFrame({"ltable_id": ["a0", "a1"], "rtable_id": ["a1", "a2"]})
     data = rc.from_frames(source.left, pairs=pairs)
