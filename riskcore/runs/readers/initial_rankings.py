@@ -51,7 +51,7 @@ def _labels_of_risk(folder: RunFolder) -> tuple[str, ...]:
     """The labels that the risk model of iteration 0 was made from."""
     for row in folder.summary_rows():
         if row["method"] == "risk" and row["iteration"] == 0:
-            return tuple(row["labels_used"] or ("source",))
+            return tuple(row.get("labels_used") or ("source",))
     return ("source",)
 
 
