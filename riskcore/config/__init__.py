@@ -1,0 +1,29 @@
+"""All settings, as frozen dataclasses split by concern. Each field carries its why.
+
+A config goes to the code it concerns and to nothing else: rule search never sees a matcher's
+learning rate. `to_json` / `from_json` round-trip; unknown or out-of-range values are refused by name.
+"""
+
+from __future__ import annotations
+
+from riskcore.config.base import Config, setting
+from riskcore.config.engine import DataConfig, MatcherConfig, MetricConfig, RiskConfig, RuleConfig
+from riskcore.config.run import RENAMED_0_1, RunConfig
+from riskcore.config.training import AdaptConfig, SimilarityConfig, StackConfig, TransferConfig, TuneConfig
+
+__all__ = [
+    "RENAMED_0_1",
+    "AdaptConfig",
+    "Config",
+    "DataConfig",
+    "MatcherConfig",
+    "MetricConfig",
+    "RiskConfig",
+    "RuleConfig",
+    "RunConfig",
+    "SimilarityConfig",
+    "StackConfig",
+    "TransferConfig",
+    "TuneConfig",
+    "setting",
+]

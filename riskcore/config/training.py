@@ -1,0 +1,137 @@
+"""Settings of training: on labels, adaptive, stacked, and the methods it is compared with."""
+
+from __future__ import annotations
+
+import dataclasses
+
+from riskcore.config.base import Config, setting
+
+
+@dataclasses.dataclass(frozen=True)
+class TuneConfig(Config):
+    """How matchers are trained on labels."""
+
+    epochs: int = setting(20, "passes over the labelled pairs; the best by validation F1 is kept", 0, 10_000)
+    batch_size: int | None = setting(
+        None, "pairs per step; none is up to 128 (ditto 16), fewer where pairs are few", 1, 65_536
+    )
+    rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
+    final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs converge", 0, 1)
+    match_weight: float = setting(
+        1.0,
+        "weight of a match in the loss, of a non-match 1; 2 and 3 changed F1 by less than the choice of seed",
+        0.01,
+        1_000,
+    )
+    smoothing: float = setting(0.05, "label smoothing: a label counts as 1 minus this", 0, 0.4)
+
+
+@dataclasses.dataclass(frozen=True)
+class AdaptConfig(Config):
+    """Adaptive training on the unlabelled target, and the methods it is compared with."""
+
+    iterations: int = setting(10, "each predicts, refits the risk model and makes one pass over the target", 0, 1_000)
+    rate: float | None = setting(None, "Adam's rate of the risk phase; none is the matcher's own", 1e-8, 1)
+    folds: int = setting(
+        2,
+        "validation pairs join risk's pass without their labels, their risk from models of other folds; "
+        "0 leaves them out, as the paper does, and selection may not see what the pass did",
+        0,
+    )
+    use_rules: bool = setting(True, "risk: off, risk follows from the matcher's output alone; shows what rules add")
+    refit: bool = setting(True, "risk: off, the first iteration's risk model is kept; shows what refitting adds")
+    confident: float = setting(0.9, "self-training: probability from which the matcher's own label is believed", 0.5, 1)
+    var_momentum: float = setting(
+        0.5,
+        "risk: share of the last pass's VaR in the next one's; without it, refitting makes the matcher oscillate",
+        0,
+        1,
+    )
+    stacking_iterations: int = setting(4, "risk+: passes of the matcher towards the stacker's probabilities", 0, 1_000)
+    source_prior_pairs: float = setting(20.0, "risk+: a rule's mean on the source counts as this many pairs", 0)
+    stacking_folds: int = setting(5, "risk+: folds for the out-of-fold predictions of base learners and stacker", 2)
+    fine_tuning_folds: int = setting(
+        2, "risk+: folds for those of the fine-tuned matcher; each costs as many passes as `iterations`", 2
+    )
+    few_validation_pairs: int = setting(
+        1_000,
+        "risk+: with fewer validation pairs than this, the matcher too is fine-tuned in `stacking_folds`",
+        0,
+    )
+    base_learner_trees: int = setting(
+        100, "risk+: trees of a base learner's forest: the stacker averages several and needs no finer probabilities", 1
+    )
+    near_similarity: float = setting(
+        0.5,
+        "risk: domain similarity from which a target is near its source; of two data sets it is close to 0",
+        0,
+        1,
+    )
+    good_f1: float = setting(
+        0.9, "risk: near its source, a matcher with this validation F1 is more likely to get worse than better", 0, 1
+    )
+    chance_mistakes: int = setting(
+        1, "risk: such a matcher is left only for one that makes more than this many validation mistakes fewer", 0
+    )
+    forest_trees: int = setting(300, "forest: trees, three times scikit-learn's default: a strong baseline", 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class SimilarityConfig(Config):
+    """Domain similarity: how well a forest tells the source's pairs from the target's."""
+
+    pairs: int = setting(2_000, "pairs drawn from either side: enough for a stable AUC", 1)
+    trees: int = setting(100, "trees of the domain classifier: each pair is out-of-bag in about a third of them", 1)
+    leaf: int = setting(5, "pairs in a leaf: smaller leaves fit single pairs and blur the AUC", 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class StackConfig(Config):
+    """The base learners of risk+ and its stacker. Penalties are in units of labels.
+
+    `far` is the value at domain similarity 0, `near` the one at similarity 1; between them it is interpolated. They
+    were chosen on validation sizes of 100 and of thousands alike.
+    """
+
+    source_share: float = setting(
+        0.95, "prior weight of the forest trained on the source, at domain similarity 1", 0, 1
+    )
+    loss_weight_far: float = setting(0.05, "how much of its validation loss lowers a base learner's prior weight", 0)
+    loss_weight_near: float = setting(1.0, "the same near the source; 1 is what Bayes' rule would take", 0)
+    offset_penalty_far: float = setting(0.3, "pulls the threshold to one half; low: it is calibrated on validation", 0)
+    offset_penalty_near: float = setting(30.0, "the same near the source: the threshold learned there still holds", 0)
+    scale_penalty_far: float = setting(5.0, "pulls the scale of the combined log-odds to 1", 0)
+    scale_penalty_near: float = setting(55.0, "the same near the source", 0)
+    weight_penalty: float = setting(
+        100.0, "pulls each weight to its prior one: a hundred labels hold too few matches to choose by", 1e-9
+    )
+    few_labels: float = setting(
+        50.0, "near the source, that penalty is doubled at this many labels of the rarer class, and more with fewer", 0
+    )
+    steps: int = setting(50, "Newton steps at most; it stops as soon as it has converged", 1)
+    longest_step: float = setting(2.0, "a first step on very confident base learners would otherwise overshoot", 1e-3)
+    probability_floor: float = setting(
+        1e-3,
+        "no base learner's probability counts as closer to 0 or 1: one confident mistake must not decide",
+        1e-9,
+        0.49,
+    )
+    linear_c: float = setting(
+        0.1, "C of the linear model: metrics are correlated, and a strongly regularised fit transfers better", 1e-9
+    )
+    metric_clip: float = setting(
+        5.0, "standard deviations at which the linear model clips a metric: one extreme gap must not decide", 1e-3
+    )
+    source_forest_factor: int = setting(
+        3, "times `base_learner_trees`, for the source forest: with 100 it is the method `forest`, tree for tree", 1
+    )
+
+
+@dataclasses.dataclass(frozen=True)
+class TransferConfig(Config):
+    """The domain classifier of `transfer`."""
+
+    strength: float = setting(0.1, "weight of the reversed gradient at the end of training", 0)
+    rise: float = setting(10.0, "how fast the weight rises from 0, as in domain-adversarial training", 0)
+    width: int = setting(32, "hidden numbers of the domain classifier", 1)
+    rate: float = setting(1e-3, "Adam's rate of the domain classifier", 1e-8, 1)
