@@ -53,6 +53,11 @@ def show_methods(folder: RunFolder, found: Comparison) -> None:
             icon=":material/info:",
         )
     st.dataframe(shown_scores(table, folder.has_truth), hide_index=True, column_config=score_columns())
+    if folder.has_truth:
+        st.caption(
+            f"TP, FP, FN, TN: true positives, false positives, false negatives, true negatives. Changed labels: pairs "
+            f"labelled differently from {BASE}. Trained with: the labels that a method was given. {LABELS_USED}"
+        )
     for method, row in found["methods"].items():
         for sentence in row["lacked"]:
             st.caption(f"{method}: {sentence}")
@@ -66,10 +71,10 @@ def score_columns() -> ColumnConfig:
     numbers = st.column_config.NumberColumn
     shares = dict.fromkeys(("F1", "precision", "recall"), numbers(format="%.1f %%"))
     meanings = {
-        "true positives": "Matches labelled match.",
-        "false positives": "Non-matches labelled match.",
-        "false negatives": "Matches labelled non-match.",
-        "true negatives": "Non-matches labelled non-match.",
+        "TP": "True positives: matches labelled match.",
+        "FP": "False positives: non-matches labelled match.",
+        "FN": "False negatives: matches labelled non-match.",
+        "TN": "True negatives: non-matches labelled non-match.",
         "changed labels": f"Pairs labelled differently from {BASE}. Labels used: none.",
     }
     interval = st.column_config.TextColumn(help="95 % confidence interval of F1, by bootstrap.")

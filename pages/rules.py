@@ -122,17 +122,17 @@ def show_rule(view: View, table: pd.DataFrame, rule: int) -> None:
     columns[0].metric("Weight", number(row["weight"]), help=WORDS["weight"])
     columns[1].metric("Target pairs", f"{int(row['target_fired']):,}", help="Target pairs the rule fires on.")
     columns[2].metric("Conflicts", f"{int(row['conflicts']):,}", help=WORDS["conflicts"])
-    columns[3].metric("Correct on source", percent(row["source_purity"]), help="Labels used: source.")
+    columns[3].metric("Source purity", percent(row["source_purity"]), help=f"{WORDS['purity']} Labels used: source.")
     validated = "Labels used: validation." if has_validation(table) else "There are no validation labels."
-    columns[4].metric("Correct on validation", percent(row["validation_purity"]), help=validated)
-    columns[5].metric("Correct on target", percent(row["target_purity"]), help="Labels used: target, for scoring only.")
+    columns[4].metric("Validation purity", percent(row["validation_purity"]), help=validated)
+    columns[5].metric("Target purity", percent(row["target_purity"]), help="Labels used: target, for scoring only.")
     what_if_bar(view, rule)
     show_pairs(view, rule, row["outcome"])
 
 
 def what_if_bar(view: View, rule: int) -> None:
     state = what_if.decisions(view.run.id).state_of(rule)
-    words = {"learned": "learned weight", "muted": "mute (weight 0)", "pinned": "pin (highest weight)"}
+    words = {"learned": "its learned weight", "muted": "weight 0 (mute)", "pinned": "the highest weight (pin)"}
     key = f"decide {view.run.id} {rule}"
     st.segmented_control(
         "What if this rule had",

@@ -74,8 +74,8 @@ def meaning(theory: Theory, table: FlipTable) -> str:
     bound = (
         f"The bound applies to {bounded:,} of the wrong labels; for the others it is vacuous."
         if bounded
-        else "The bound is vacuous for all of them, because there are so many rules. This is common and does not mean "
-        "that the run went wrong."
+        else "The bound is vacuous for all of the wrong labels, because there are so many rules. This is common and "
+        "does not mean that the run went wrong."
     )
     return (
         f"Of {plural(errors, 'wrong label')}, this iteration fixed {flipped:,}. It broke "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 import socket
@@ -15,11 +16,25 @@ from pathlib import Path
 
 import numpy as np
 from PIL import Image
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, expect, sync_playwright
+from playwright.sync_api import TimeoutError as NotSeenError
 
 PROJECT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SLOW = 30_000  # milliseconds that a loaded machine may take for what it does in one second
+PRESS_AGAIN = 1_000  # milliseconds until a key that had no effect is pressed once more
+_STEADY = """element => new Promise(done => {
+    let last = "", same = 0;
+    const look = () => {
+        const now = JSON.stringify(element.getBoundingClientRect());
+        const moving = element.getAnimations({subtree: true}).some(one => one.playState === "running"
+            && Number.isFinite(one.effect?.getComputedTiming().endTime));
+        same = now === last && !moving ? same + 1 : 0;
+        last = now;
+        same >= 10 ? done() : requestAnimationFrame(look);
+    };
+    look();
+})"""
 
 
 @contextmanager
@@ -93,19 +108,35 @@ def visit(page: Page, address: str) -> None:
     settle(page)
 
 
-def listen_for_keys(page: Page) -> None:
-    """Right after a page is loaded the browser does not listen for shortcuts yet, and nothing tells when it does."""
+def open_first_by_key(page: Page) -> None:
+    """Press O on the queue until the first pair's card is there.
+
+    Right after a page is loaded the browser does not listen for shortcuts yet, and nothing tells when it does. Once
+    one key has worked, all do.
+    """
+    card = page.get_by_text("The matcher predicts")
     settle(page)
-    page.wait_for_timeout(2500)
+    for _ in range(SLOW // PRESS_AGAIN):
+        page.keyboard.press("o")
+        with contextlib.suppress(NotSeenError):
+            card.wait_for(timeout=PRESS_AGAIN)
+            break
+    card.wait_for()
+    settle(page)
+
+
+def steady(target: Locator) -> None:
+    """Wait until an element keeps its place and size for ten frames: charts above it grow, the page scrolls."""
+    target.evaluate(_STEADY)
 
 
 def picture(page: Page, path: Path) -> None:
     """The whole screen, not only what fits the window."""
     size = page.viewport_size or {"width": 1280, "height": 800}
-    page.wait_for_timeout(1200)  # charts fade in
+    steady(page.get_by_test_id("stMain"))
     tall = page.evaluate("document.querySelector('[data-testid=stMain]').scrollHeight")
     page.set_viewport_size({"width": size["width"], "height": max(size["height"], min(int(tall) + 10, 2600))})
-    page.wait_for_timeout(600)
+    steady(page.get_by_test_id("stMain"))
     path.parent.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=path)
     page.set_viewport_size(size)

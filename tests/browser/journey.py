@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.driver import browsing, listen_for_keys, new_page, serving, settle
+from tests.browser.driver import browsing, new_page, open_first_by_key, serving, settle
 
 BAR = 120.0  # seconds
 PATIENCE = 600.0  # seconds until it is given up
@@ -48,9 +48,7 @@ def open_the_first_pair(page: Page) -> None:
     settle(page)
     page.get_by_test_id("stMain").get_by_test_id("stPageLink").get_by_text("Top-risk pairs").first.click()
     page.get_by_role("button", name="Open the first pair").wait_for()
-    listen_for_keys(page)
-    page.keyboard.press("o")
-    page.get_by_text("The matcher predicts").wait_for()
+    open_first_by_key(page)
     page.locator(".rc-rule").first.wait_for()
     settle(page)
 

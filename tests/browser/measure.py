@@ -20,7 +20,7 @@ from playwright.sync_api import Page, expect
 
 from pages.parts.runs.sample_run import start_sample
 from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, cancel, query_pairs
-from tests.browser.driver import browsing, listen_for_keys, new_page, serving, settle, visit
+from tests.browser.driver import browsing, new_page, open_first_by_key, serving, settle, steady, visit
 from tests.pages.synthetic_run import write_run
 
 Timing = list[tuple[str, float]]
@@ -39,16 +39,16 @@ def clicks(page: Page, record: RunRecord, into: Timing, rounds: int) -> None:
     """A reviewer's clicks: open, judge, walk, filter, turn pages, look at rules."""
     total = query_pairs(RunFolder(record.folder), PairQuery()).total
 
-    def place(number: int) -> Callable[[], object]:
+    def position(number: int) -> Callable[[], object]:
         return lambda: expect(page.get_by_text(f"{number:,} of {total:,} in this queue")).to_be_visible()
 
-    timed(page, "first pair", lambda: page.keyboard.press("o"), place(1), into)
+    timed(page, "first pair", lambda: page.keyboard.press("o"), position(1), into)
     for number in range(1, rounds + 1):
-        timed(page, "next pair", lambda: page.keyboard.press("j"), place(number + 1), into)
+        timed(page, "next pair", lambda: page.keyboard.press("j"), position(number + 1), into)
     for number in range(rounds + 1, 2 * rounds + 1):
-        timed(page, "verdict", lambda: page.keyboard.press("m"), place(number + 1), into)
+        timed(page, "verdict", lambda: page.keyboard.press("m"), position(number + 1), into)
     for number in range(2 * rounds, rounds, -1):
-        timed(page, "previous pair", lambda: page.keyboard.press("k"), place(number), into)
+        timed(page, "previous pair", lambda: page.keyboard.press("k"), position(number), into)
     words = page.get_by_text("page 1 of")
     timed(page, "back to the queue", lambda: page.keyboard.press("q"), words.wait_for, into)
     for number in (2, 3, 4):
@@ -59,7 +59,7 @@ def clicks(page: Page, record: RunRecord, into: Timing, rounds: int) -> None:
         timed(page, "turn the page", button.click, words.wait_for, into)
     for wanted in ("= match", "≠ non-match", "(any)"):
         page.get_by_role("combobox", name="Label").scroll_into_view_if_needed()
-        page.wait_for_timeout(500)  # a list closes when the page scrolls
+        steady(page.get_by_role("combobox", name="Label"))  # a list closes when the page scrolls
         page.get_by_role("combobox", name="Label").click()
         option = page.get_by_role("option").filter(has_text=wanted).first
         timed(page, "filter by label", option.click, page.get_by_text("page 1 of").wait_for, into)
@@ -123,7 +123,9 @@ def measure(root: Path, record: RunRecord, rounds: int, train: bool) -> None:
         queue, link = page.get_by_test_id("stDataFrame"), f"{address}/pairs?run={record.id}"
         timed(page, "open the queue", lambda: visit(page, link), queue.wait_for, opened)
         report(opened)
-        listen_for_keys(page)
+        open_first_by_key(page)  # the browser listens for keys from here on
+        page.keyboard.press("q")
+        queue.wait_for()
         try:
             clicks(page, record, timing, rounds)
             screens(page, timing)

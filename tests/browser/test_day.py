@@ -14,7 +14,7 @@ from playwright.sync_api import expect
 from pages.parts.frame.navigation import SCREENS
 from riskcore.audit import VerdictLog
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
-from tests.browser.driver import PROJECT, SLOW, listen_for_keys, new_page, picture, settle, visit
+from tests.browser.driver import PROJECT, SLOW, new_page, open_first_by_key, picture, settle, steady, visit
 
 RUN_SECONDS = 180  # for the sample on a machine that does other things
 KEEP = os.environ.get("RISKCORE_SCREENSHOTS") == "1"  # pictures of the documentation are made on request
@@ -40,7 +40,6 @@ def sample(address, browser, root):
     expect(page.get_by_test_id("stProgress").first).to_be_visible()
     expect(page.get_by_test_id("stProgress")).to_have_count(0, timeout=1000 * RUN_SECONDS)
     record = RunStore(root / "runs").list()[0]
-    page.wait_for_timeout(500)
     keep(page, "overview")
     page.context.close()
     return RunStore(root / "runs").get(record.id)
@@ -62,9 +61,7 @@ def test_the_sample_runs_to_its_end(sample):
 def test_the_top_pair_explains_itself(page, address, sample):
     visit(page, f"{address}/pairs?run={sample.id}")
     keep(page, "pairs")
-    listen_for_keys(page)
-    page.keyboard.press("o")
-    expect(page.get_by_text("The matcher predicts")).to_be_visible()
+    open_first_by_key(page)
     expect(page.locator(".rc-rule").first).to_be_visible()
     expect(page.get_by_text("By iteration")).to_be_visible()
     assert "pair=" in page.url
@@ -86,9 +83,9 @@ def flipped_by_a_rule(folder: RunFolder) -> str:
 
 def test_verdicts_by_keyboard(page, address, made_up, root):
     first, _, _ = top_pairs(made_up)
-    visit(page, f"{address}/pairs?run={made_up.id}&pair={first}")
+    visit(page, f"{address}/pairs?run={made_up.id}")
+    open_first_by_key(page)
     expect_position(page, 1)
-    listen_for_keys(page)
     page.keyboard.press("m")
     expect_position(page, 2)
     page.keyboard.press("n")
@@ -146,7 +143,7 @@ def test_a_fixed_pair_leads_to_its_card_and_back(page, address, made_up):
     visit(page, f"{address}/compare?run={made_up.id}")
     table = page.get_by_test_id("stDataFrame").nth(1)
     table.scroll_into_view_if_needed()
-    page.wait_for_timeout(1500)  # charts above it grow into their place
+    steady(table)  # charts above it grow into their place
     table.click(position={"x": 120, "y": 52})  # a cell of the first row of the fixed pairs
     expect(page.get_by_text("The matcher predicts")).to_be_visible()
     expect(page).to_have_url(re.compile("pair="))

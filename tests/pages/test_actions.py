@@ -277,7 +277,7 @@ def test_a_row_leads_to_its_pair_or_rule(screen, done):
     app = screen("compare", run=done.id)
     app.session_state["go to"] = ("rules", {"run": done.id, "one": "5"})
     app = checked(app.run())
-    assert "Correct on source" in words(app)
+    assert "Source purity" in words(app)
     app.session_state["go to"] = ("pairs", {"run": done.id, "pair": "a7:b7"})
     assert "The matcher predicts" in words(checked(app.run()))
 

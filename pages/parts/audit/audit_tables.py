@@ -57,8 +57,8 @@ def audit_progress(rows: pd.DataFrame, total: int) -> AuditProgress:
     if rows.empty:
         return AuditProgress(0, total, 0, 0, 0, 0)
     counts = rows["verdict"].value_counts()
-    said = rows["verdict"].map({"match": 1, "non-match": 0})
-    overruled = int((said.notna() & (said != rows["label"])).sum())
+    verdicts = rows["verdict"].map({"match": 1, "non-match": 0})
+    overruled = int((verdicts.notna() & (verdicts != rows["label"])).sum())
     match, non_match, unsure = (int(counts.get(word, 0)) for word in ("match", "non-match", "unsure"))
     return AuditProgress(len(rows), total, match, non_match, unsure, overruled)
 
@@ -67,12 +67,12 @@ def current_table(rows: pd.DataFrame) -> pd.DataFrame:
     """The current verdicts as they are shown."""
     labels = [of_label(int(label)).text for label in rows["label"]]
     verdicts = [VERDICTS[verdict].text for verdict in rows["verdict"]]
-    differs = ["✗ overruled" if a != b and not b.startswith("?") else "" for a, b in zip(labels, verdicts, strict=True)]
+    agreement = [_agreement(label, verdict) for label, verdict in zip(labels, verdicts, strict=True)]
     return pd.DataFrame(
         {
             "verdict": verdicts,
             "label": labels,
-            "": differs,
+            "agreement": agreement,
             "risk": rows["risk"],
             "note": rows["note"],
             "reviewer": rows["who"],
@@ -80,6 +80,12 @@ def current_table(rows: pd.DataFrame) -> pd.DataFrame:
             "pair": rows["pair_id"],
         }
     )
+
+
+def _agreement(label: str, verdict: str) -> str:
+    if verdict == VERDICTS["unsure"].text:
+        return ""
+    return "✓ confirmed" if label == verdict else "✗ overruled"
 
 
 def log_table(entries: Sequence[Verdict]) -> pd.DataFrame:

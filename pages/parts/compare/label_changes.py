@@ -43,10 +43,14 @@ def show_changes(record: RunRecord, folder: RunFolder, found: Comparison) -> Non
 
 def f1_sentence(change: LabelChangeRecord) -> str:
     """F1 before and after with the interval of the difference and the test."""
-    low, high = change["f1_change_interval"] or (None, None)
+    interval = change["f1_change_interval"]
+    difference = ""
+    if interval is not None:
+        low, high = (f"{100 * end:+.1f}" for end in interval)
+        difference = f"Difference: {low} to {high} percentage points (95 % confidence interval). "
     return (
-        f"F1 before: {percent(change['f1_before'])}. F1 after: **{percent(change['f1_after'])}**. Difference: "
-        f"{percent(low)} to {percent(high)} (95 % confidence interval). {p_value_text(change['p_value'])}"
+        f"F1 before: {percent(change['f1_before'])}. F1 after: **{percent(change['f1_after'])}**. "
+        f"{difference}{p_value_text(change['p_value'])}"
     )
 
 

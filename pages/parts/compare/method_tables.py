@@ -49,8 +49,7 @@ def shown_scores(table: pd.DataFrame, has_truth: bool) -> pd.DataFrame:
         limits = zip(table["low"], table["high"], strict=True)
         shown["95 % interval"] = pd.Series([f"{percent(low)} – {percent(high)}" for low, high in limits])
         shown |= {name: 100 * table[name].astype(float) for name in ("precision", "recall")}
-        cells = {"tp": "true positives", "fp": "false positives", "fn": "false negatives", "tn": "true negatives"}
-        shown |= {word: table[name] for name, word in cells.items()}
+        shown |= {name.upper(): table[name] for name in ("tp", "fp", "fn", "tn")}
     return pd.DataFrame({**shown, "changed labels": table["changed"], "trained with": table["labels used"]})
 
 

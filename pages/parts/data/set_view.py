@@ -100,11 +100,11 @@ def attribute_table(figures: DataFigures) -> pd.DataFrame:
     return rows.merge(values, on="attribute", how="left")
 
 
-def edit_types(figures: DataFigures, said: dict[str, str], key: str) -> dict[str, str]:
+def edit_types(figures: DataFigures, saved: dict[str, str], key: str) -> dict[str, str]:
     """The attribute table with the type editable; returns the types that differ from the inferred ones."""
     table = attribute_table(figures)
     inferred = dict(zip(table["attribute"], table["type"], strict=True))
-    base = table.assign(type=[said.get(name, kind) for name, kind in inferred.items()])
+    base = table.assign(type=[saved.get(name, kind) for name, kind in inferred.items()])
     types = ", ".join(f"{name}: {words}" for name, words in TYPE_WORDS.items())
     edited = st.data_editor(
         base,
@@ -124,9 +124,9 @@ def edit_types(figures: DataFigures, said: dict[str, str], key: str) -> dict[str
     return {name: kind for name, kind in chosen if kind != inferred[name]}
 
 
-def edit_map(ours: Sequence[str], theirs: Sequence[str], said: dict[str, str], key: str) -> dict[str, str]:
+def edit_map(ours: Sequence[str], theirs: Sequence[str], saved: dict[str, str], key: str) -> dict[str, str]:
     """Which target attribute corresponds to which source attribute; returns those that are mapped."""
-    base = pd.DataFrame({"source attribute": list(ours), "target attribute": [_guess(n, theirs, said) for n in ours]})
+    base = pd.DataFrame({"source attribute": list(ours), "target attribute": [_guess(n, theirs, saved) for n in ours]})
     edited = st.data_editor(
         base,
         key=key,
@@ -140,9 +140,9 @@ def edit_map(ours: Sequence[str], theirs: Sequence[str], said: dict[str, str], k
     return {source: target for source, target in pairs if target != _NONE}
 
 
-def _guess(name: str, theirs: Sequence[str], said: dict[str, str]) -> str:
-    if said:
-        return said.get(name, _NONE)
+def _guess(name: str, theirs: Sequence[str], saved: dict[str, str]) -> str:
+    if saved:
+        return saved.get(name, _NONE)
     close = difflib.get_close_matches(name, theirs, n=1, cutoff=0.75)
     return name if name in theirs else close[0] if close else _NONE
 

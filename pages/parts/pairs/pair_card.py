@@ -102,7 +102,7 @@ def _show_distribution(view: View, detail: PairDetail) -> None:
     st.subheader("Risk of the label", anchor=False, help=WORDS["risk"])
     words = (
         f"Rules and matcher combined give a match probability of {scores['mu']:.2f} ± {scores['sigma']:.2f}. "
-        f"At {confidence:.0%} confidence, the value at risk of the label “{label.word}” is {scores['risk']:.2f}."
+        f"At {100 * confidence:.0f} % confidence, the value at risk of “{label.word}” is {scores['risk']:.2f}."
     )
     chart = risk_chart(scores["mu"], scores["sigma"], int(scores["label"]), confidence, scores["probability"])
     st.vega_lite_chart(chart.data, chart.spec, width="stretch", key="risk chart", alt=words)

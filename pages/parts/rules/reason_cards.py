@@ -85,7 +85,7 @@ def _facts(reason: Reason) -> str:
     if reason.support is not None:
         facts.append(f"fires on {reason.support:,} source pairs")
     if reason.purity is not None:
-        facts.append(f"correct on {reason.purity:.1%} of them")
+        facts.append(f"correct on {100 * reason.purity:.1f} % of them")
     if reason.weight == 0:
         facts.append("ignored")
     elif abs(reason.drop) >= 0.0005:

@@ -43,7 +43,7 @@ def run_form() -> tuple[RunConfig, str] | None:
         return None
     source, target = _choose_data(known)
     profiles = [_profile(path) for path in (source, target) if path]
-    columns = st.columns([2, 3], gap="large")
+    columns = st.columns(2, gap="large")
     with columns[0]:
         matcher = _choose_matcher()
     with columns[1]:
@@ -161,15 +161,15 @@ def _choose_map(
     if target is None:
         return ()
     ours, theirs = ([attribute.name for attribute in profile.attributes] for profile in profiles)
-    said = known[target].maps.get(source, {})
-    if set(ours) <= set(theirs) and not said:
+    saved = known[target].maps.get(source, {})
+    if set(ours) <= set(theirs) and not saved:
         return ()
     with st.expander("Attribute map", expanded=not set(ours) & set(theirs), icon=":material/link:"):
-        chosen = edit_map(ours, theirs, said, f"form map {source} {target}")
+        chosen = edit_map(ours, theirs, saved, f"form map {source} {target}")
         if problem := map_problem(chosen):
             st.warning(problem, icon=":material/warning:")
             return None
-        if chosen != said and st.button("Save the map", icon=":material/save:"):
+        if chosen != saved and st.button("Save the map", icon=":material/save:"):
             register(target, maps={source: chosen})
     return tuple(f"{ours}={theirs}" for ours, theirs in chosen.items() if ours != theirs)
 

@@ -1,0 +1,149 @@
+"""Every screen on what the recorder really writes: a small run of the engine itself, with the toy matcher.
+
+The other tests of the screens use a synthetic run, which is quick but could differ from what a worker leaves.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from pages.parts.frame.navigation import SCREENS
+from riskcore.audit import VerdictLog
+from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
+from riskcore.data import find_sample
+from riskcore.runs import PairQuery, RunFolder, RunRecord, RunState, RunStore, query_pairs
+from riskcore.runs.worker.execute import execute
+from tests.pages.conftest import checked, words
+from tests.pages.synthetic_run import write_run
+
+PAIRS = 120  # of each split
+METHODS = ("tradition", "risk", "risk+", "supervised", "forest")
+
+
+def small_sample(name: str, folder: Path, labelled: bool = True) -> str:
+    """The tables of a sample with the first pairs of each of its splits."""
+    folder.mkdir(parents=True)
+    sample = find_sample(name).path
+    for table in ("tableA.csv", "tableB.csv"):
+        shutil.copy(sample / table, folder)
+    for split in ("train", "valid", "test"):
+        pairs = pd.read_csv(sample / f"{split}.csv", dtype=str).head(PAIRS)
+        if split == "test" and not labelled:
+            pairs = pairs.drop(columns="label")
+        pairs.to_csv(folder / f"{split}.csv", index=False)
+    return str(folder)
+
+
+def record_run(root: Path, labelled: bool) -> RunRecord:
+    """A finished run, worked on in this process as a worker would."""
+    config = RunConfig(
+        source=small_sample("bibliography_clean", root / "source"),
+        target=small_sample("bibliography_scraped", root / "target", labelled),
+        matcher=MatcherConfig(kind="toy"),
+        tune=TuneConfig(epochs=2),
+        risk=RiskConfig(steps=20),
+        adapt=AdaptConfig(iterations=2),
+        methods=METHODS,
+    )
+    store = RunStore(root / "runs")
+    record = store.create(config, "recorded")
+    execute(store, record.id)
+    return store.get(record.id)
+
+
+@pytest.fixture(scope="module")
+def recorded_once(tmp_path_factory):
+    """With and without labels of the target; made once."""
+    roots = {labelled: tmp_path_factory.mktemp("recorded") for labelled in (True, False)}
+    return {labelled: (root, record_run(root, labelled)) for labelled, root in roots.items()}
+
+
+@pytest.fixture(params=[True, False], ids=["labels", "no labels"])
+def recorded(request, recorded_once, monkeypatch) -> RunRecord:
+    root, record = recorded_once[request.param]
+    monkeypatch.setenv("RISKCORE_RUNS", str(root / "runs"))
+    return record
+
+
+SAID = {
+    "overview": "recorded",
+    "data_sets": "Every row was read",
+    "fine_tuning": "running time",
+    "pairs": f"**{PAIRS} pairs**",
+    "rules": " rules** of ",
+    "compare": "labels",
+    "audit": "There are no verdicts yet",
+    "theory": "label",
+}
+
+
+@pytest.mark.parametrize("name", SCREENS)
+def test_a_screen_shows_a_recorded_run(screen, recorded, name):
+    text = words(screen(name, run=recorded.id))
+    assert "Something unexpected" not in text
+    assert "This did not work" not in text
+    assert SAID[name] in text
+
+
+@pytest.mark.parametrize("method", ["risk", "risk+"])
+def test_a_card_explains_a_recorded_pair(screen, recorded, method):
+    folder = RunFolder(recorded.folder)
+    pair = query_pairs(folder, PairQuery(method=method)).rows["pair_id"][0]
+    app = screen("pairs", run=recorded.id, method=method, pair=pair)
+    app.session_state["all numbers"] = True
+    app.session_state["lower the risk"] = True
+    text = words(checked(app.run()))
+    assert "The matcher predicts" in text
+    assert "Rules and matcher combined" in text
+    assert "With the opposite label, the risk would be" in text
+    assert "Something unexpected" not in text
+
+
+def test_a_recorded_rule_is_shown_and_muted(screen, recorded):
+    app = screen("rules", run=recorded.id, one="0")
+    control = next(c for c in app.get("button_group") if "What if" in c.label)
+    text = words(checked(control.set_value("muted").run()))
+    assert "Source purity" in text
+    assert "What if: 1 muted" in text
+
+
+def test_compare_scores_a_recorded_run(screen, recorded):
+    app = screen("compare", run=recorded.id)
+    table = app.dataframe[0].value
+    assert list(table["method"]) == list(METHODS)
+    labelled = RunFolder(recorded.folder).has_truth
+    assert ("F1" in table) == labelled
+    assert ("(expected calibration error)" in words(app)) == labelled
+
+
+def test_verdicts_on_a_recorded_run_are_listed(screen, recorded):
+    pair = query_pairs(RunFolder(recorded.folder), PairQuery()).rows["pair_id"][0]
+    log = VerdictLog(RunStore(recorded.folder.parent))
+    log.add(recorded.id, pair, "match", who="ann")
+    app = screen("audit", run=recorded.id)
+    assert app.metric[0].value == "1"
+    log.undo(recorded.id, pair, who="ann")
+
+
+def test_the_synthetic_run_has_the_files_of_a_recorded_one(recorded_once, tmp_path):
+    """Otherwise the tests of the screens would be about files that no worker writes."""
+    _, recorded = recorded_once[True]
+    synthetic = write_run(tmp_path / "synthetic", 40, 3)
+    assert recorded.state is synthetic.state is RunState.DONE
+    left, right = ({file.name for file in record.folder.iterdir()} for record in (synthetic, recorded))
+    assert left <= right, left - right
+    for name in ("summary", "results", "comparison", "run"):
+        left, right = (_keys(getattr(RunFolder(record.folder), f"{name}_file")) for record in (synthetic, recorded))
+        assert left <= right, f"{name}: {left - right}"
+    assert _keys(RunFolder(synthetic.folder).summary_file) == _keys(RunFolder(recorded.folder).summary_file)
+
+
+def _keys(file: Path) -> set[str]:
+    """The names at the top of a document, or in its rows."""
+    found = json.loads(file.read_text(encoding="utf-8"))
+    return set(found[0] if isinstance(found, list) else found)
