@@ -71,6 +71,16 @@ def versions() -> dict[str, str]:
     return found
 
 
+def versions_now(before: Mapping[str, str]) -> dict[str, str]:
+    """The versions to compare with those of before: today's, and of further packages that were recorded then."""
+    found = dict(versions())
+    for package in before:
+        if package not in found:
+            with contextlib.suppress(importlib.metadata.PackageNotFoundError):
+                found[package] = importlib.metadata.version(package)
+    return found
+
+
 def named_hash(file: Path, root: Path) -> bytes:
     """The file's name below the root and a hash of its content."""
     name = file.relative_to(root).as_posix() if file != root else ""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import dataclasses
 import importlib
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from operator import attrgetter
@@ -104,6 +104,13 @@ class Registry(Generic[SpecType]):
 
     def names(self) -> tuple[str, ...]:
         return tuple(self._all())
+
+    def package(self, name: str) -> tuple[str, str] | None:
+        """Name and version of the package that added the spec; None for one of Riskcore's own."""
+        for point in _entry_points(self.group):
+            if point.dist is not None and self._read(point).name == name:
+                return point.dist.name, point.dist.version
+        return None
 
     def _all(self) -> dict[str, SpecType]:
         return {spec.name: spec for spec in (*self._built_in, *self._added())}
@@ -286,6 +293,12 @@ RANKINGS = Registry(
         ),
     ),
 )
+
+
+def outside_packages(matcher: str, methods: Iterable[str]) -> dict[str, str]:
+    """The packages, with their versions, that added this matcher or any of these methods."""
+    found = [MATCHERS.package(matcher), *(METHODS.package(method) for method in methods)]
+    return dict(package for package in found if package is not None)
 
 
 def iterations_of(config: Any, method: str) -> int:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from riskcore.errors import ConfigError
+from riskcore.provenance import versions_now
 from riskcore.registry import MATCHERS, METHODS, RANKINGS, MethodSpec, Registry
 from tests.extension.conftest import PROJECT
 
@@ -64,6 +65,12 @@ def test_a_run_finds_all_three(document: dict) -> None:
     assert document["methods"]["neighbours"]["f1"] > 0.5
     assert 0 <= document["risk"]["rivals"]["missing values"] <= 1
     assert document["methods"]["tradition"]["f1"] > 0.3  # the matcher learned something
+
+
+def test_the_package_and_its_version_are_recorded(document: dict, folder: Path) -> None:
+    described = json.loads((folder / "runs" / document["run"] / "run.json").read_text(encoding="utf-8"))
+    assert described["versions"]["riskcore-example"] == "1.0"
+    assert versions_now(described["versions"]) != described["versions"]  # which is not installed in this process
 
 
 def test_the_worker_process_finds_them_too(environment: dict[str, str], folder: Path) -> None:

@@ -15,7 +15,7 @@ from riskcore.bench.plan.cells import CELLS, Cell, Entry
 from riskcore.bench.run.schema import Document, Facts, GroupFields, Result
 from riskcore.bench.run.stamps import changed_settings, data_stamp, result_stamp, settings_stamp, shared_stamp
 from riskcore.errors import RiskcoreError, StorageError
-from riskcore.provenance import versions
+from riskcore.provenance import versions_now
 from riskcore.storage.files import read_json, write_json
 
 FORMAT = 1
@@ -71,7 +71,7 @@ def was_resumed(facts: Facts | Document) -> bool:
 
 def is_current(result: Result) -> bool:
     """Whether the result was made with the code and libraries that are installed now."""
-    return result["code"] == result_stamp(result["ablation"]) and result["versions"] == versions()
+    return result["code"] == result_stamp(result["ablation"]) and result["versions"] == versions_now(result["versions"])
 
 
 def missing(cell: Cell, document: Document | None, keep: bool = False) -> list[Entry]:

@@ -29,7 +29,7 @@ from riskcore.data.workload import TargetTruth, Workload
 from riskcore.errors import RiskcoreError
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.provenance import code_stamp, versions
-from riskcore.registry import METHODS, iterations_of
+from riskcore.registry import METHODS, iterations_of, outside_packages
 from riskcore.runs.worker.execute import load_data
 from riskcore.runs.worker.results import peak_rss_mb
 from riskcore.storage.files import read_json, write_json, write_text
@@ -202,7 +202,7 @@ class _CellRecorder(Listener):
             "record": record,
             "iterations": self.iterations.get(name, []),
             "code": result_stamp(ablation),
-            "versions": versions(),
+            "versions": {**versions(), **outside_packages(self.config.matcher.kind, [found.method])},
             "hardware": hardware(),
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }

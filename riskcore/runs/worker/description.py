@@ -12,7 +12,8 @@ import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.data.workload import TargetTruth, Workload
-from riskcore.provenance import code_stamp, differences, versions
+from riskcore.provenance import code_stamp, differences, versions, versions_now
+from riskcore.registry import outside_packages
 from riskcore.runs.documents import RunDescription
 from riskcore.runs.formats import FORMAT
 from riskcore.runs.store.run_record import RunError, RunRecord
@@ -34,7 +35,7 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
         "seed": config.seed,
         "fingerprint": workload.fingerprint,
         "truth_fingerprint": truth_fingerprint(truth),
-        "versions": versions(),
+        "versions": {**versions(), **outside_packages(config.matcher.kind, config.methods)},
         "code": code_stamp(),
         "platform": platform.platform(),
         "labels_used": used,
@@ -47,7 +48,7 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
 
 def check_resumable(began: RunDescription, workload: Workload, truth: TargetTruth) -> None:
     """Refuses to go on with another program or other data than the run began with: its results would mix both."""
-    found = differences(_libraries(began["versions"]), _libraries(versions()))
+    found = differences(_libraries(began["versions"]), _libraries(versions_now(began["versions"])))
     if began["code"] != code_stamp():
         found.insert(0, "Riskcore's code has changed")
     if found:
