@@ -8,9 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from riskcore.config import METHODS, RunConfig
+from riskcore.config import RunConfig
 from riskcore.data import TargetTruth, Workload
 from riskcore.matchers import create
+from riskcore.registry import METHODS
 from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.evidence import Evidence
 from riskcore.training.experiment import run_experiment
