@@ -15,9 +15,8 @@ from riskcore.api.settings import run_config
 from riskcore.api.validation import ByPair, with_validation
 from riskcore.config import MatcherConfig, RunConfig
 from riskcore.data.dataset import DataSet
-from riskcore.data.mapping import parse_map
 from riskcore.data.origin import frames_origin
-from riskcore.data.workload import TargetTruth, Workload, build_workload
+from riskcore.data.workload import configured_workload
 from riskcore.errors import ConfigError
 from riskcore.paths import runs_root
 from riskcore.registry import MATCHERS
@@ -74,7 +73,7 @@ def adapt(
         learned_from, adapted_to, wanted = _validated(learned_from, adapted_to, validation, wanted)
     if _has_no_validation(adapted_to, wanted):
         wanted = dataclasses.replace(wanted, validation_size=0)
-    data = _workload(learned_from, adapted_to, wanted)
+    data = configured_workload(learned_from, adapted_to, wanted)
     store = RunStore(runs_root() if runs is None else runs)
     record = store.create(wanted, name or _usual_name(learned_from, adapted_to))
     seconds = time.perf_counter() - started
@@ -97,20 +96,6 @@ def _validated(
 def _has_no_validation(target: DataSet | None, config: RunConfig) -> bool:
     """Whether nothing of the target is labelled for validation: then no iteration can be chosen, and none is asked."""
     return target is not None and config.split is None and "valid" not in target.splits
-
-
-def _workload(source: DataSet, target: DataSet | None, config: RunConfig) -> tuple[Workload, TargetTruth]:
-    return build_workload(
-        source,
-        target,
-        attribute_map=parse_map(config.attribute_map),
-        split=config.split,
-        train_fraction=config.train_fraction,
-        validation_size=config.validation_size,
-        seed=config.seed,
-        types=parse_map(config.types),
-        config=config.data,
-    )
 
 
 def _origin(data: DataSet) -> str:

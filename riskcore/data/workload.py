@@ -14,11 +14,11 @@ from functools import cached_property
 
 import numpy as np
 
-from riskcore.config import DataConfig
+from riskcore.config import DataConfig, RunConfig
 from riskcore.data.dataset import DataSet
 from riskcore.data.fingerprint import Fingerprint
 from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
-from riskcore.data.mapping import restricted, shared_attributes
+from riskcore.data.mapping import parse_map, restricted, shared_attributes
 from riskcore.data.overlap import is_among, told_apart
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.problems import shown
@@ -95,6 +95,21 @@ def build_workload(
     attributes = infer_types([ours.left, ours.right], list(names), types or {}, config or DataConfig())
     workload = Workload(attributes, train, valid, test.without_labels(), tuple(notices))
     return workload, TargetTruth(test.labels, unseen)
+
+
+def configured_workload(source: DataSet, target: DataSet | None, config: RunConfig) -> tuple[Workload, TargetTruth]:
+    """The workload that a run's settings ask for."""
+    return build_workload(
+        source,
+        target,
+        attribute_map=parse_map(config.attribute_map),
+        split=config.split,
+        train_fraction=config.train_fraction,
+        validation_size=config.validation_size,
+        seed=config.seed,
+        types=parse_map(config.types),
+        config=config.data,
+    )
 
 
 def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs, LabelledPairs, LabelledPairs]:

@@ -13,10 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from riskcore.config import RunConfig
-from riskcore.data.mapping import parse_map
 from riskcore.data.origin import is_from_frames
 from riskcore.data.reading import open_data
-from riskcore.data.workload import TargetTruth, Workload, build_workload
+from riskcore.data.workload import TargetTruth, Workload, configured_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
 from riskcore.runs.documents import RunResults
 from riskcore.runs.evidence_files import write_pairs, write_truth
@@ -46,17 +45,8 @@ def load_data(config: RunConfig) -> Data:
             "its data came from frames in a Python session, which a run does not keep. "
             "Call `riskcore.adapt` again with the same frames: it makes a new run."
         )
-    return build_workload(
-        open_data(config.source, config.data),
-        open_data(config.target, config.data) if config.target else None,
-        attribute_map=parse_map(config.attribute_map),
-        split=config.split,
-        train_fraction=config.train_fraction,
-        validation_size=config.validation_size,
-        seed=config.seed,
-        types=parse_map(config.types),
-        config=config.data,
-    )
+    source = open_data(config.source, config.data)
+    return configured_workload(source, open_data(config.target, config.data) if config.target else None, config)
 
 
 def execute(
