@@ -15,14 +15,14 @@ class DataConfig(Config):
     missing_words: tuple[str, ...] = setting(
         ("null", "nan", "n/a", "n.a.", "#n/a", "<na>", "unknown", "unk."),
         "a whole cell reading one of these (any case, spaces around it ignored) is missing, as is an empty one; "
-        "'NA' and 'None' stay text, being real names and country codes",
+        "'NA' and 'None' stay text, since they are real names and country codes",
     )
     max_rows: int = setting(5_000_000, "a table or pair file larger than this does not fit in memory", 1)
-    max_columns: int = setting(500, "more columns than this is a broken delimiter, not a schema", 2)
-    max_cell_chars: int = setting(1_000_000, "a longer cell is a broken quote, not a value", 1)
-    max_file_bytes: int = setting(4_000_000_000, "refuse what cannot be read in minutes", 1)
-    examples_per_problem: int = setting(20, "rows named one by one for each kind of problem; the rest are counted", 1)
-    type_sample: int = setting(2_000, "values looked at to infer an attribute's type: enough to be stable", 1)
+    max_columns: int = setting(500, "more columns than this mean a wrong delimiter, not a real schema", 2)
+    max_cell_chars: int = setting(1_000_000, "a longer cell comes from an unclosed quote, not from a real value", 1)
+    max_file_bytes: int = setting(4_000_000_000, "larger files cannot be read within minutes", 1)
+    examples_per_problem: int = setting(20, "rows listed for each kind of problem; the rest are only counted", 1)
+    type_sample: int = setting(2_000, "values sampled to infer an attribute's type: enough for a stable result", 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,10 +37,8 @@ class MetricConfig(Config):
     candidate_records: int = setting(
         200, "competing candidates are searched through words that at most this many records have: cost stays linear", 1
     )
-    workers: int = setting(1, "threads for the C++ scorers; the web server wants the other core", 1)
-    differences: bool = setting(
-        True, "metrics that say how unlike values are; off (an ablation), only similarities are left"
-    )
+    workers: int = setting(1, "threads for the C++ scorers; the web server needs the other core", 1)
+    differences: bool = setting(True, "metrics of how unlike values are; off (an ablation), only similarities are left")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -48,18 +46,19 @@ class RuleConfig(Config):
     """The one-sided rule search."""
 
     depth: int = setting(2, "conditions in a rule; 3 finds more rules than people read", 1, 4)
-    min_support: int = setting(5, "pairs a rule must fire on: with fewer its purity means little", 1)
+    min_support: int = setting(5, "pairs a rule must fire on: with fewer, its purity means little", 1)
     match_impurity: float = setting(
         0.3,
-        "Gini a match side must stay under: matches are rare, and the published 0.1 left targets without match rules",
+        "Gini that a match side must stay below: matches are rare, and the published 0.1 left targets without match "
+        "rules",
         0,
         0.5,
     )
-    non_match_impurity: float = setting(0.1, "Gini a non-match side must stay under to be a rule", 0, 0.5)
+    non_match_impurity: float = setting(0.1, "Gini that a non-match side must stay below to be a rule", 0, 0.5)
     class_weight: float = setting(1000.0, "weight of the class that must not end up on the wrong side of a cut", 1)
     merge_overlap: float = setting(
         0.95,
-        "rules of a class that share this much of the pairs they fire on are one rule to a reader; 1 keeps all",
+        "rules of a class that share this much of the pairs they fire on are merged into one; 1 keeps all",
         0,
         1,
     )
@@ -69,7 +68,9 @@ class RuleConfig(Config):
 class RiskConfig(Config):
     """The risk model: its starting point, its bounds, its fit, its scoring and the baselines it is compared with."""
 
-    confidence: float = setting(0.9, "worst outcomes of combined probability 1 - confidence are set aside", 0.5, 0.999)
+    confidence: float = setting(
+        0.9, "the worst outcomes, with a total probability of 1 - confidence, are set aside", 0.5, 0.999
+    )
     prior_weight: float = setting(0.1, "a rule's weight before any evidence: ten rules weigh as much as a matcher", 0)
     prior_rsd: float = setting(0.5, "relative standard deviation before any evidence: the middle of its bounds", 0, 1)
     lowest_rsd: float = setting(0.1, "no rule and no matcher is taken to be more certain than this", 1e-6, 1)
@@ -84,20 +85,20 @@ class RiskConfig(Config):
     prior_c: float = setting(0.5, "width of the dip in the matcher's weight around 0.5; learned", 1e-2, 100)
     prior_scale: float = setting(1.0, "steepness of the ranking loss; learned", 1e-3, 100)
     steps: int = setting(200, "Adam steps: what plain gradient descent needs about 1000 epochs for", 0)
-    rate: float = setting(0.01, "Adam's rate: 200 steps can carry a weight from 0.1 to about 2", 1e-6, 1)
-    l1: float = setting(1e-3, "pull of weights towards exactly zero: fewer rules to read", 0)
-    l2: float = setting(1e-3, "pull of large weights towards small ones: no rule decides alone", 0)
+    rate: float = setting(0.01, "Adam's learning rate: 200 steps can move a weight from 0.1 to about 2", 1e-6, 1)
+    l1: float = setting(1e-3, "L1 penalty, which sets weights to exactly zero: fewer rules to read", 0)
+    l2: float = setting(1e-3, "L2 penalty, which shrinks large weights: no rule decides alone", 0)
     pairs_per_step: int = setting(
-        20_000, "pairs of a wrong and a right pair per step; all of them where they are fewer", 1
+        20_000, "comparisons of a wrong with a right pair per step; all of them if there are fewer", 1
     )
     few_mispredicted: int = setting(
         10, "with fewer mispredicted validation pairs the fit reports that it has few examples", 1
     )
     pin_weight: float = setting(10.0, "weight of a pinned rule: above the matcher (1 to 2) and learned rules", 0)
     chunk_pairs: int = setting(25_000, "pairs scored at a time: temporary memory does not grow with the workload", 1)
-    workers: int = setting(1, "threads that score chunks; a second one gains only on a machine with an idle core", 1)
+    workers: int = setting(1, "threads that score chunks; a second one helps only on a machine with an idle core", 1)
     mute_sets_tried: int = setting(
-        50_000, "sets of rules of one size tried to find the fewest to mute; then greedily", 1
+        50_000, "sets of rules of one size tried to find the fewest to mute; beyond that, the search is greedy", 1
     )
     trust_neighbours: int = setting(10, "nearest training pairs of a class that a trust score averages over", 1)
     bootstrap_samples: int = setting(
@@ -117,27 +118,30 @@ class RiskConfig(Config):
 class MatcherConfig(Config):
     """Which matcher, and its shape."""
 
-    kind: str = setting("hybrid", "the design the field compares with; `riskcore.registry.MATCHERS` lists all")
-    wide: bool = setting(False, "let the head see the metrics too; off, the matcher is the published design")
-    width: int = setting(
-        64, "numbers per word and summary: enough to pass the published F1; time grows with its square", 4, 1024
+    kind: str = setting(
+        "hybrid", "the design that the literature compares with; `riskcore.registry.MATCHERS` lists all"
     )
-    head: int = setting(64, "numbers per layer of the highway head", 4, 4096)
+    wide: bool = setting(False, "give the metrics to the head too; off, the matcher is the published design")
+    width: int = setting(
+        64, "size of word and summary vectors: enough to pass the published F1; time grows with its square", 4, 1024
+    )
+    head: int = setting(64, "units per layer of the highway head", 4, 4096)
     dropout: float | None = setting(
-        None, "share of numbers hidden while training, against memorising; none is 0.3, ditto 0.1", 0, 0.9
+        None, "dropout rate, against overfitting; none means 0.3, and 0.1 for ditto", 0, 0.9
     )
     word_dropout: float = setting(
-        0.2, "share of a batch's words that lose their meaning or their spelling: neither is memorised", 0, 1
+        0.2,
+        "share of a batch's words that lose one half of their vector, meaning or spelling: neither is memorised",
+        0,
+        1,
     )
-    max_words: int = setting(80, "words of a value that are read: attention costs their square", 1, 2_000)
-    threads: int = setting(1, "torch threads; beside a busy process two were up to ten times slower than one", 1, 256)
-    folder: str | None = setting(None, "ditto: a local Hugging Face folder; none is the MiniLM that is installed")
-    max_tokens: int = setting(
-        64, "ditto: subwords of a pair that are read; time is proportional to it, or worse", 8, 512
-    )
+    max_words: int = setting(80, "words read of each value: the cost of attention grows with their square", 1, 2_000)
+    threads: int = setting(1, "torch threads; next to a busy process, two were up to ten times slower than one", 1, 256)
+    folder: str | None = setting(None, "ditto: a local Hugging Face folder; none means the installed MiniLM")
+    max_tokens: int = setting(64, "ditto: subwords read of each pair; time grows at least in proportion", 8, 512)
     frozen_layers: int = setting(
-        2, "ditto: lower layers left as they are and computed once: a third faster, and less able to adapt", 0, 48
+        2, "ditto: lower layers that are frozen and computed once: a third faster, but less able to adapt", 0, 48
     )
-    summarise: bool = setting(True, "ditto: of long values keep the rarest words, as many as fit")
-    augment: float = setting(0.0, "ditto: share of training pairs that are perturbed in a pass", 0, 1)
+    summarise: bool = setting(True, "ditto: shorten long values to their rarest words, as many as fit")
+    augment: float = setting(0.0, "ditto: share of training pairs that are perturbed in each pass", 0, 1)
     scores: str | None = setting(None, "external: the file of pair ids and probabilities")

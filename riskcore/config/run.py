@@ -31,16 +31,16 @@ RENAMED_0_1 = {
 class RunConfig(Config):
     """One run: which data, which methods, and the settings of every part."""
 
-    source: str = setting("", "folder or pair file that rules and the matcher are trained on")
-    target: str | None = setting(None, "folder or pair file to adapt to; none means the source's own test part")
-    attribute_map: tuple[str, ...] = setting((), "SOURCE=TARGET for attributes that are called differently")
+    source: str = setting("", "folder or pair file that the rules and the matcher are learned from")
+    target: str | None = setting(None, "folder or pair file to adapt to; none means the source's own test split")
+    attribute_map: tuple[str, ...] = setting((), "SOURCE=TARGET for attributes with different names")
     types: tuple[str, ...] = setting((), "ATTRIBUTE=TYPE where the inferred type is wrong")
-    split: str | None = setting(None, "re-split by this ratio, such as 2:2:6; none keeps the given parts")
+    split: str | None = setting(None, "split again by this ratio, such as 2:2:6; none keeps the given splits")
     train_fraction: float = setting(1.0, "share of the training pairs to use", 0, 1)
     validation_size: int | None = setting(None, "validation pairs to use; none means all of them", 0)
     methods: tuple[str, ...] = setting(
         ("tradition", "risk", "risk+", "supervised", "forest"),
-        "what is run; tradition always is, the others start from it",
+        "the methods to run; tradition always runs, since the others start from it",
     )
     seed: int = setting(0, "every random choice follows from it", 0)
     data: DataConfig = setting(DataConfig(), "reading")

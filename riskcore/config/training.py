@@ -13,17 +13,19 @@ class TuneConfig(Config):
 
     epochs: int = setting(20, "passes over the labelled pairs; the best by validation F1 is kept", 0, 10_000)
     batch_size: int | None = setting(
-        None, "pairs per step; none is up to 128 (ditto 16), fewer where pairs are few", 1, 65_536
+        None, "pairs per step; none means up to 128 (16 for ditto), and fewer if there are few pairs", 1, 65_536
     )
-    rate: float | None = setting(None, "Adam's rate in the first epoch; none is the matcher's own", 1e-8, 1)
-    final_rate: float = setting(0.1, "share of the rate left in the last epoch: late epochs converge", 0, 1)
+    rate: float | None = setting(None, "Adam's learning rate in the first epoch; none means the matcher's own", 1e-8, 1)
+    final_rate: float = setting(
+        0.1, "share of the learning rate left in the last epoch, so that training converges", 0, 1
+    )
     match_weight: float = setting(
         1.0,
-        "weight of a match in the loss, of a non-match 1; 2 and 3 changed F1 by less than the choice of seed",
+        "weight of a match in the loss (a non-match has 1); 2 and 3 changed F1 by less than the choice of seed",
         0.01,
         1_000,
     )
-    smoothing: float = setting(0.05, "label smoothing: a label counts as 1 minus this", 0, 0.4)
+    smoothing: float = setting(0.05, "label smoothing: a label of 1 counts as 1 minus this", 0, 0.4)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,31 +33,39 @@ class AdaptConfig(Config):
     """Adaptive training on the unlabelled target, and the methods it is compared with."""
 
     iterations: int = setting(10, "each predicts, refits the risk model and makes one pass over the target", 0, 1_000)
-    rate: float | None = setting(None, "Adam's rate of the risk phase; none is the matcher's own", 1e-8, 1)
+    rate: float | None = setting(None, "Adam's learning rate in the risk phase; none means the matcher's own", 1e-8, 1)
     folds: int = setting(
         2,
-        "validation pairs join risk's pass without their labels, their risk from models of other folds; "
-        "0 leaves them out, as the paper does, and selection may not see what the pass did",
+        "risk: validation pairs take part in the passes without their labels, their risk coming from models of other "
+        "folds; 0 leaves them out, as in the paper, and selection may then miss what a pass did",
         0,
     )
-    use_rules: bool = setting(True, "risk: off, risk follows from the matcher's output alone; shows what rules add")
-    refit: bool = setting(True, "risk: off, the first iteration's risk model is kept; shows what refitting adds")
-    confident: float = setting(0.9, "self-training: probability from which the matcher's own label is believed", 0.5, 1)
+    use_rules: bool = setting(
+        True, "risk: off (an ablation), risk follows from the matcher's output alone; shows what rules add"
+    )
+    refit: bool = setting(
+        True, "risk: off (an ablation), the first iteration's risk model is kept; shows what refitting adds"
+    )
+    confident: float = setting(
+        0.9, "self-training: the matcher's own label is used if its probability is at least this", 0.5, 1
+    )
     var_momentum: float = setting(
         0.5,
-        "risk: share of the last pass's VaR in the next one's; without it, refitting makes the matcher oscillate",
+        "risk: share of the previous pass's VaR in the next one's; without it, refitting makes the matcher oscillate",
         0,
         1,
     )
     stacking_iterations: int = setting(4, "risk+: passes of the matcher towards the stacker's probabilities", 0, 1_000)
-    source_prior_pairs: float = setting(20.0, "risk+: a rule's mean on the source counts as this many pairs", 0)
+    source_prior_pairs: float = setting(
+        20.0, "risk+: a rule's mean on the source counts as much as this many validation pairs", 0
+    )
     stacking_folds: int = setting(5, "risk+: folds for the out-of-fold predictions of base learners and stacker", 2)
     fine_tuning_folds: int = setting(
-        2, "risk+: folds for those of the fine-tuned matcher; each costs as many passes as `iterations`", 2
+        2, "risk+: the same for the fine-tuned matcher, where each fold costs as many passes as `iterations`", 2
     )
     few_validation_pairs: int = setting(
         1_000,
-        "risk+: with fewer validation pairs than this, the matcher too is fine-tuned in `stacking_folds`",
+        "risk+: with fewer validation pairs than this, the matcher is fine-tuned in `stacking_folds` folds too",
         0,
     )
     base_learner_trees: int = setting(
@@ -63,7 +73,7 @@ class AdaptConfig(Config):
     )
     near_similarity: float = setting(
         0.5,
-        "risk: domain similarity from which a target is near its source; of two data sets it is close to 0",
+        "risk: domain similarity from which a target counts as near its source; between two data sets it is close to 0",
         0,
         1,
     )
@@ -71,18 +81,24 @@ class AdaptConfig(Config):
         0.9, "risk: near its source, a matcher with this validation F1 is more likely to get worse than better", 0, 1
     )
     chance_mistakes: int = setting(
-        1, "risk: such a matcher is left only for one that makes more than this many validation mistakes fewer", 0
+        1,
+        "risk: such a matcher is replaced only by one that makes fewer validation mistakes by more than this number",
+        0,
     )
-    forest_trees: int = setting(300, "forest: trees, three times scikit-learn's default: a strong baseline", 1)
+    forest_trees: int = setting(
+        300, "forest: number of trees, three times scikit-learn's default: a strong baseline", 1
+    )
 
 
 @dataclasses.dataclass(frozen=True)
 class SimilarityConfig(Config):
     """Domain similarity: how well a forest tells the source's pairs from the target's."""
 
-    pairs: int = setting(2_000, "pairs drawn from either side: enough for a stable AUC", 1)
-    trees: int = setting(100, "trees of the domain classifier: each pair is out-of-bag in about a third of them", 1)
-    leaf: int = setting(5, "pairs in a leaf: smaller leaves fit single pairs and blur the AUC", 1)
+    pairs: int = setting(2_000, "pairs sampled from each side: enough for a stable AUC", 1)
+    trees: int = setting(
+        100, "number of trees of the domain classifier: each pair is out-of-bag in about a third of them", 1
+    )
+    leaf: int = setting(5, "minimum number of pairs in a leaf: smaller leaves fit single pairs and blur the AUC", 1)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -97,22 +113,30 @@ class StackConfig(Config):
         0.95, "prior weight of the forest trained on the source, at domain similarity 1", 0, 1
     )
     loss_weight_far: float = setting(0.05, "how much of its validation loss lowers a base learner's prior weight", 0)
-    loss_weight_near: float = setting(1.0, "the same near the source; 1 is what Bayes' rule would take", 0)
-    offset_penalty_far: float = setting(0.3, "pulls the threshold to one half; low: it is calibrated on validation", 0)
+    loss_weight_near: float = setting(1.0, "the same near the source; 1 is what Bayes' rule gives", 0)
+    offset_penalty_far: float = setting(
+        0.3, "pulls the threshold towards one half; low, because it is calibrated on the validation pairs", 0
+    )
     offset_penalty_near: float = setting(30.0, "the same near the source: the threshold learned there still holds", 0)
-    scale_penalty_far: float = setting(5.0, "pulls the scale of the combined log-odds to 1", 0)
+    scale_penalty_far: float = setting(5.0, "pulls the scale of the combined log-odds towards 1", 0)
     scale_penalty_near: float = setting(55.0, "the same near the source", 0)
     weight_penalty: float = setting(
-        100.0, "pulls each weight to its prior one: a hundred labels hold too few matches to choose by", 1e-9
+        100.0,
+        "pulls each weight towards its prior: a hundred labels contain too few matches to learn weights from",
+        1e-9,
     )
     few_labels: float = setting(
-        50.0, "near the source, that penalty is doubled at this many labels of the rarer class, and more with fewer", 0
+        50.0,
+        "near the source, `weight_penalty` is doubled at this many labels of the rarer class, and higher with fewer",
+        0,
     )
-    steps: int = setting(50, "Newton steps at most; it stops as soon as it has converged", 1)
-    longest_step: float = setting(2.0, "a first step on very confident base learners would otherwise overshoot", 1e-3)
+    steps: int = setting(50, "maximum number of Newton steps; the fit stops as soon as it has converged", 1)
+    longest_step: float = setting(
+        2.0, "limit on a Newton step: with very confident base learners the first one would overshoot", 1e-3
+    )
     probability_floor: float = setting(
         1e-3,
-        "no base learner's probability counts as closer to 0 or 1: one confident mistake must not decide",
+        "a base learner's probability counts as at least this far from 0 and 1: one confident mistake must not decide",
         1e-9,
         0.49,
     )
@@ -120,10 +144,12 @@ class StackConfig(Config):
         0.1, "C of the linear model: metrics are correlated, and a strongly regularised fit transfers better", 1e-9
     )
     metric_clip: float = setting(
-        5.0, "standard deviations at which the linear model clips a metric: one extreme gap must not decide", 1e-3
+        5.0, "standard deviations at which the linear model clips a metric: one extreme value must not decide", 1e-3
     )
     source_forest_factor: int = setting(
-        3, "times `base_learner_trees`, for the source forest: with 100 it is the method `forest`, tree for tree", 1
+        3,
+        "the source forest has this many times `base_learner_trees`: with 100 it is the method `forest`, tree for tree",
+        1,
     )
 
 
@@ -133,5 +159,5 @@ class TransferConfig(Config):
 
     strength: float = setting(0.1, "weight of the reversed gradient at the end of training", 0)
     rise: float = setting(10.0, "how fast the weight rises from 0, as in domain-adversarial training", 0)
-    width: int = setting(32, "hidden numbers of the domain classifier", 1)
-    rate: float = setting(1e-3, "Adam's rate of the domain classifier", 1e-8, 1)
+    width: int = setting(32, "hidden units of the domain classifier", 1)
+    rate: float = setting(1e-3, "Adam's learning rate of the domain classifier", 1e-8, 1)

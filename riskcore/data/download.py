@@ -49,11 +49,11 @@ OnBytes = Callable[[int, int | None], None]  # bytes so far, bytes in all if the
 class DownloadConfig(Config):
     """What is accepted from the network."""
 
-    timeout_seconds: float = setting(30.0, "silence after which a server is given up", 0.1)
-    max_download_bytes: int = setting(500_000_000, "far above any of the public archives", 1)
-    max_unpacked_bytes: int = setting(2_000_000_000, "refuse to fill the disk", 1)
-    max_archive_files: int = setting(100, "the archives hold five files and some litter", 1)
-    max_compression: float = setting(200.0, "text packs about tenfold; far more is a bomb", 1)
+    timeout_seconds: float = setting(30.0, "seconds without an answer after which the download is abandoned", 0.1)
+    max_download_bytes: int = setting(500_000_000, "far more than any of the public archives has", 1)
+    max_unpacked_bytes: int = setting(2_000_000_000, "protects against filling the disk", 1)
+    max_archive_files: int = setting(100, "the archives hold five data files and a few others", 1)
+    max_compression: float = setting(200.0, "text compresses about tenfold; far more suggests a zip bomb", 1)
 
 
 def download(
