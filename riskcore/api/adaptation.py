@@ -53,12 +53,8 @@ def adapt(
     `tune={"epochs": 5}`.
     """
     started = time.perf_counter()
-    learned_from = as_data_set(source)
-    adapted_to = None if target is None else as_data_set(target)
     wanted = run_config(
         config,
-        source=_origin(learned_from),
-        target=None if adapted_to is None else _origin(adapted_to),
         attribute_map=attribute_map,
         types=types,
         matcher=matcher,
@@ -69,6 +65,10 @@ def adapt(
         settings=settings,
     )
     _ = MATCHERS[wanted.matcher.kind]  # refuses an unknown name
+    learned_from = as_data_set(source, wanted.data)
+    adapted_to = None if target is None else as_data_set(target, wanted.data)
+    origins = [None if data is None else _origin(data) for data in (learned_from, adapted_to)]
+    wanted = dataclasses.replace(wanted, source=origins[0] or "", target=origins[1])
     if validation is not None:
         learned_from, adapted_to, wanted = _validated(learned_from, adapted_to, validation, wanted)
     if _has_no_validation(adapted_to, wanted):

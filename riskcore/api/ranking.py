@@ -87,9 +87,10 @@ def rank(
     `pair_id` or `ltable_id` and `rtable_id`, a series by pair id, or a dict. `validation` gives true labels of some
     of the pairs, which are then not ranked. A label is match from probability 0.5 on.
     """
-    data, settings = as_data_set(target), dataclasses.replace(config or RunConfig(), seed=seed)
+    settings = dataclasses.replace(config or RunConfig(), seed=seed)
+    data = as_data_set(target, settings.data)
     data = data if validation is None else with_validation(data, validation)
-    workload, notices = _workload(data, None if source is None else as_data_set(source), attribute_map, settings)
+    workload, notices = _workload(data, _source(source, settings), attribute_map, settings)
     answers = by_pair_id(scores, "probability", "scores").rename(columns={PAIR_ID: "id"})
     matcher = ExternalMatcher.from_frame(answers, workload.attributes)
     probability = matcher.predict_proba(Examples(workload.target))
@@ -97,6 +98,10 @@ def rank(
         doubt = np.minimum(probability, 1 - probability)
         return RankedPairs(_frame(workload.target, probability, doubt), "confidence", (), (*notices, NO_LABELS))
     return _by_risk(workload, matcher, probability, source is not None, notices, settings)
+
+
+def _source(source: DataSet | str | Path | None, config: RunConfig) -> DataSet | None:
+    return None if source is None else as_data_set(source, config.data)
 
 
 def _by_risk(
@@ -113,6 +118,7 @@ def _by_risk(
     model, used = _model(evidence, matcher, has_source, notices, config)
     if not len(evidence.rules):
         notices.append(NO_RULES)
+        used = tuple(name for name in used if has_source and name != "source")  # rules were to come from these
     scores = model.score(probability, evidence.target.fired, config=config.risk)
     reasons = _reasons(evidence, model, scores.label)
     return RankedPairs(_frame(workload.target, probability, scores.risk, reasons), "risk", used, tuple(notices))
@@ -123,7 +129,7 @@ def _model(
 ) -> tuple[RiskModel, tuple[str, ...]]:
     """The risk model, and the labels it was made from."""
     if not has_source:
-        notices.append(NOT_FITTED)
+        notices.extend([NOT_FITTED] if len(evidence.rules) else [])
         return evidence.prior, ("validation",)
     from riskcore.risk.fit import fit_risk_model  # brings torch
 

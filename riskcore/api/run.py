@@ -107,6 +107,8 @@ class Run:
         """
         if n < 1:
             raise ConfigError(f"n is {n}; it must be at least 1.")
+        if label not in (None, 0, 1):
+            raise ConfigError(f"label is {label!r}; it must be 1 for match or 0 for non-match.")
         wanted, size = self._with_risk(method), min(n, MAX_PAGE_SIZE)
         query = PairQuery(wanted, iteration, label=label, flipped=flipped, text=text or None, page_size=size)
         if n > size:
@@ -200,7 +202,7 @@ class Run:
 def load(run: str | Path, *, runs: str | Path | None = None) -> Run:
     """A stored run, by its folder or by its id in the folder `runs`."""
     root = runs_root() if runs is None else Path(runs)
-    for path in (Path(run), root / run):
+    for path in (Path(run).absolute(), root / run):
         if (path / "run.json").is_file():
             return Run(RunFolder(path))
     raise RunNotFoundError(f"There is no run {str(run)!r}, neither as a folder nor in {root}.")

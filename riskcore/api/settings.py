@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import numbers
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -15,8 +16,6 @@ _BY_ARGUMENT = ("source", "target")  # given by the data sets themselves
 def run_config(
     base: RunConfig | None,
     *,
-    source: str,
-    target: str | None,
     attribute_map: Mapping[str, str] | None,
     types: Mapping[str, str] | None,
     matcher: str | MatcherConfig | Mapping[str, Any] | None,
@@ -26,7 +25,7 @@ def run_config(
     iterations: int | None,
     settings: Mapping[str, Any],
 ) -> RunConfig:
-    """The settings of a run: those of `base`, with what was given on top. Unknown names are refused."""
+    """The settings of a run, but for its data: those of `base`, with what was given on top."""
     base = base or RunConfig()
     _check_names(settings)
     given: dict[str, Any] = {name: _merged(getattr(base, name), value) for name, value in settings.items()}
@@ -38,12 +37,18 @@ def run_config(
             given[group] = dataclasses.replace(given.get(group, getattr(base, group)), **{field: value})
     for name, mapping in (("attribute_map", attribute_map), ("types", types)):
         if mapping is not None:
+            if not isinstance(mapping, Mapping):
+                raise ConfigError(
+                    f"{name} is a {type(mapping).__name__}. Give a dict, such as {{'author': 'authors'}}."
+                )
             given[name] = tuple(f"{key}={value}" for key, value in mapping.items())
     if methods is not None:
+        if not isinstance(methods, Sequence):
+            raise ConfigError(f"methods is a {type(methods).__name__}. Give a list, such as ['tradition', 'risk'].")
         given["methods"] = (methods,) if isinstance(methods, str) else tuple(methods)
     if seed is not None:
-        given["seed"] = int(seed)
-    return dataclasses.replace(base, source=source, target=target, **given)
+        given["seed"] = int(seed) if isinstance(seed, numbers.Integral) else seed  # numpy's numbers are no JSON
+    return dataclasses.replace(base, **given)
 
 
 def _check_names(settings: Mapping[str, Any]) -> None:
@@ -62,4 +67,6 @@ def _merged(base: Any, given: Any) -> Any:
             named = type(base).__name__
             raise ConfigError(f"{named} has no setting named {', '.join(unknown)}. Known: {', '.join(known)}.")
         return dataclasses.replace(base, **given)
+    if isinstance(base, Config) and not isinstance(given, type(base)):
+        raise ConfigError(f"A {type(base).__name__} or a dict is needed, not {given!r}.")
     return given

@@ -11,6 +11,7 @@ import pandas as pd
 
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID
 from riskcore.data.dataset import DataSet
+from riskcore.data.frames import without_point_zero
 from riskcore.data.labels import UNKNOWN
 from riskcore.data.origin import frames_origin
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
@@ -27,18 +28,22 @@ def by_pair_id(values: ByPair, column: str, name: str) -> pd.DataFrame:
     A frame names pairs by `pair_id` (or `id`), or by `ltable_id` and `rtable_id`; a series by its index.
     """
     if isinstance(values, Mapping):
-        values = pd.Series(list(values.values()), index=pd.Index(list(values), dtype=object), dtype=object)
+        keys = pd.Index(list(values), dtype=object, tupleize_cols=False)
+        values = pd.Series(list(values.values()), index=keys, dtype=object)
     if isinstance(values, pd.Series):
-        return pd.DataFrame({PAIR_ID: values.index.astype(str).to_numpy(dtype=object), column: values.to_numpy()})
+        return pd.DataFrame({PAIR_ID: [_key_text(key) for key in values.index], column: values.to_numpy()})
     if not isinstance(values, pd.DataFrame):
         raise ConfigError(f"{name} is a {type(values).__name__}. Give a DataFrame, a Series or a dict by pair id.")
     if column not in values.columns:
         raise ConfigError(f"{name} has no column {column!r}. It has: {', '.join(map(str, values.columns))}.")
+    twice = [one for one in (column, PAIR_ID, "id", LEFT_ID, RIGHT_ID) if list(values.columns).count(one) > 1]
+    if twice:
+        raise ConfigError(f"{name} has two columns named {twice[0]!r}. Rename one.")
     known = next((one for one in (PAIR_ID, "id") if one in values.columns), None)
     if known is not None:
         ids = values[known].astype(str).to_numpy(dtype=object)
     elif {LEFT_ID, RIGHT_ID} <= set(values.columns):
-        ids = (_id_texts(values[LEFT_ID]) + ":" + _id_texts(values[RIGHT_ID])).to_numpy(dtype=object)
+        ids = _id_texts(values[LEFT_ID]) + ":" + _id_texts(values[RIGHT_ID])
     else:
         raise ConfigError(f"{name} names no pairs. Give it a column {PAIR_ID}, or {LEFT_ID} and {RIGHT_ID}.")
     return pd.DataFrame({PAIR_ID: ids, column: values[column].to_numpy()})
@@ -55,7 +60,7 @@ def with_validation(target: DataSet, validation: ByPair) -> DataSet:
     pool = pooled(target)
     valid = dataclasses.replace(pool.take(rows), labels=labels)
     taken = set(valid.ids.tolist())
-    splits = {"valid": valid}
+    splits = {"valid": valid} if len(valid) else {}
     for name, pairs in target.splits.items():
         rest = pairs.take(np.array([one not in taken for one in pairs.ids], dtype=bool))
         splits |= {name: rest} if len(rest) else {}
@@ -88,8 +93,12 @@ def _checked(frame: pd.DataFrame, target: DataSet) -> tuple[np.ndarray, np.ndarr
     return labels, rows
 
 
-def _id_texts(ids: pd.Series) -> pd.Series:
-    """Ids as `from_frames` writes them."""
-    if pd.api.types.is_float_dtype(ids.dtype) and (ids == ids.round()).all():
-        ids = ids.astype("Int64")
-    return ids.astype(str).str.strip()
+def _key_text(key: Any) -> str:
+    """A pair's id; two ids of records are joined as `from_frames` joins them."""
+    return ":".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
+def _id_texts(ids: pd.Series) -> np.ndarray:
+    """Ids as `from_frames` writes them; a gap becomes a text that no record has."""
+    whole = without_point_zero(ids, always=True)
+    return np.array(["" if pd.isna(one) else str(one).strip() for one in whole], dtype=object)

@@ -70,6 +70,9 @@ def _records(name: str, frame: pd.DataFrame, id_column: str, log: ProblemLog, co
         message = f"This is a {type(frame).__name__}, not a pandas DataFrame."
         log.add("unreadable_file", message, "Give a DataFrame of records.", name)
         return None
+    if frame.columns.nlevels > 1:
+        log.add("unreadable_file", "Its columns have several levels.", "Give each column one name.", name)
+        return None
     if id_column in frame.columns:
         frame = frame.rename(columns={id_column: ID}) if id_column != ID else frame
     elif frame.index.nlevels > 1:
@@ -90,6 +93,11 @@ def _pair_columns(
         given = "There are no pairs." if pairs is None else f"This is a {type(pairs).__name__}."
         cure = f"Give a DataFrame of candidate pairs with the columns {LEFT_ID} and {RIGHT_ID}."
         log.add("missing_file", given, cure, "pairs")
+        return None
+    if len({left_id, right_id, LABEL, SPLIT}) < 4:
+        message = f"left_id is {shown(left_id)} and right_id is {shown(right_id)}."
+        cure = f"Name two columns of ids, neither of them {LABEL} nor {SPLIT}."
+        log.add("missing_column", message, cure, "pairs")
         return None
     absent = [name for name in (left_id, right_id) if name not in pairs.columns]
     for name in absent:
@@ -154,7 +162,7 @@ def _text_frame(
 
 
 def _text(series: pd.Series, column: str, frame: str, is_id: bool, log: ProblemLog) -> pa.ChunkedArray | None:
-    series = _without_point_zero(series, always=is_id)
+    series = without_point_zero(series, always=is_id)
     try:
         array = pa.array(series, from_pandas=True)
         cells = array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
@@ -163,7 +171,7 @@ def _text(series: pd.Series, column: str, frame: str, is_id: bool, log: ProblemL
     return text_column(cells, column, frame, log, first_row=0)
 
 
-def _without_point_zero(series: pd.Series, always: bool) -> pd.Series:
+def without_point_zero(series: pd.Series, always: bool) -> pd.Series:
     """Whole numbers that a gap has turned into floats, as whole numbers again; of ids, all whole floats."""
     if not pd.api.types.is_float_dtype(series.dtype):
         return series

@@ -136,3 +136,46 @@ def test_progress_is_text_on_stderr_unless_silenced(data, tmp_path, capsys):
     out, err = capsys.readouterr()
     assert out == ""
     assert "tradition took" in err
+
+
+def test_an_empty_set_of_validation_labels_is_none(data, tmp_path):
+    run = rc.adapt(*data, validation={}, methods=["tradition", "risk"], runs=tmp_path, **QUICK)
+    assert (run.kept(), run.labels_used) == (0, ("source",))
+
+
+def test_files_are_read_with_the_settings_of_the_run(tmp_path):
+    """Else a run trains on other values than its settings say, and cannot be resumed."""
+    run = rc.adapt(
+        rc.sample("products").origin,
+        methods=["tradition"],
+        data={"missing_words": ("black",)},
+        train_fraction=0.1,
+        runs=tmp_path,
+        **QUICK,
+    )
+    record = RunStore(tmp_path).get(run.id)
+    assert load_data(record.config)[0].fingerprint == run._folder.run()["fingerprint"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"seed": 1.7}, "seed must be a whole number"),
+        ({"seed": "a"}, "seed must be a whole number"),
+        ({"seed": 2**31}, "seed is 2147483648"),
+        ({"methods": 5}, "methods is a int"),
+        ({"attribute_map": ["a=b"]}, "attribute_map is a list"),
+        ({"tune": 5}, "TuneConfig or a dict is needed"),
+        ({"target": 5}, "This is a int, not a data set"),
+    ],
+)
+def test_arguments_of_another_type_are_refused_in_words(data, tmp_path, options, says):
+    wanted = {"target": data[1], **QUICK, **options}
+    with pytest.raises(ConfigError, match=says):
+        rc.adapt(data[0], runs=tmp_path / "runs", **wanted)
+    assert not (tmp_path / "runs").exists()
+
+
+def test_frames_alone_are_no_data_set(source, data):
+    with pytest.raises(ConfigError, match="This is a DataFrame, not a data set"):
+        rc.adapt(source.left, data[1], **QUICK)

@@ -101,3 +101,14 @@ def test_a_data_set_shows_itself_without_markup(source):
     assert "150 pairs" in repr(data)
     assert "<script>" not in data._repr_html_()
     assert "&lt;script&gt;" in data._repr_html_()
+
+
+@pytest.mark.parametrize("names", [{"left_id": "rtable_id"}, {"left_id": "label"}, {"right_id": "split"}])
+def test_columns_of_ids_that_cannot_be_are_named(source, names):
+    with pytest.raises(rc.DataFormatError, match="Name two columns of ids"):
+        rc.from_frames(*source, **names)
+
+
+def test_columns_of_several_levels_are_named(source):
+    with pytest.raises(rc.DataFormatError, match="left: Its columns have several levels"):
+        rc.from_frames(pd.concat({"a": source.left}, axis=1), source.right, source.pairs)

@@ -63,7 +63,9 @@ def test_scores_in_every_form(data, answers, target):
     expected = rc.rank(data, answers).frame
     records = target.unlabelled.assign(probability=answers.to_numpy())
     ids = pd.DataFrame({"pair_id": answers.index, "probability": answers.to_numpy()})
-    for form in (answers.to_dict(), records, ids, ids.rename(columns={"pair_id": "id"})):
+    by_records = records.set_index(["ltable_id", "rtable_id"])["probability"]
+    forms = (answers.to_dict(), records, ids, ids.rename(columns={"pair_id": "id"}), by_records, by_records.to_dict())
+    for form in forms:
         pd.testing.assert_frame_equal(rc.rank(data, form).frame, expected)
 
 
@@ -76,6 +78,35 @@ def test_bad_scores(data, answers):
         rc.rank(data, pd.DataFrame({"pair_id": answers.index, "score": answers.to_numpy()}))
     with pytest.raises(ConfigError, match="names no pairs"):
         rc.rank(data, pd.DataFrame({"probability": answers.to_numpy()}))
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, None])
+def test_pairs_that_name_no_record_are_told(data, answers, target, bad):
+    validation = target.pairs[:3].assign(ltable_id=[1.0, 2.0, bad])
+    with pytest.raises(rc.DataFormatError) as raised:
+        rc.rank(data, answers, validation=validation)
+    assert [problem.kind for problem in raised.value.problems] == ["unknown_id"] * 3
+
+
+def test_a_column_that_is_there_twice_is_told(data, answers, target):
+    with pytest.raises(ConfigError, match="validation has two columns named 'label'"):
+        rc.rank(data, answers, validation=pd.concat([target.pairs, target.pairs[["label"]]], axis=1)[:9])
+
+
+def test_labels_without_a_rule_are_not_said_to_be_used(data, answers, target, source):
+    one_class = target.truth[target.truth == 1][:3]
+    alone = rc.rank(data, answers, validation=one_class)
+    assert alone.labels_used == ()
+    assert len(alone.notices) == 1
+    assert "No rule was found" in alone.notices[0]
+    matches = source.pairs[source.pairs["label"] == 1]
+    with_source = rc.rank(data, answers, source=rc.from_frames(source.left, source.right, matches))
+    assert with_source.labels_used == ()
+
+
+def test_no_validation_labels_are_as_good_as_none(data, answers, source):
+    labelled = rc.from_frames(*source)
+    assert rc.rank(data, answers, source=labelled, validation={}).labels_used == ("source",)
 
 
 def test_a_ranking_shows_itself_without_markup(source, answers, target):

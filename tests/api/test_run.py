@@ -119,3 +119,19 @@ def test_a_folder_that_was_copied_away_from_its_store(run, tmp_path):
     again = rc.load(tmp_path / "copy")
     assert again.top(3)["verdict"].isna().all()
     assert [path.name for path in tmp_path.iterdir()] == ["copy"]
+
+
+def test_a_label_is_1_or_0(run):
+    with pytest.raises(ConfigError, match="label is 'match'; it must be 1"):
+        run.top(label="match")
+
+
+def test_loaded_by_the_folder_that_one_is_in(run, monkeypatch):
+    monkeypatch.chdir(run.folder)
+    here = rc.load(".")
+    assert (here.id, here.folder) == (run.id, run.folder)
+    pair = here.top(1)["pair_id"][0]
+    log = VerdictLog(RunStore(run.folder.parent))
+    log.add(run.id, pair, "unsure", who="Ann")
+    assert here.top(1)["verdict"][0] == "unsure"
+    log.undo(run.id, pair, who="Ann")
