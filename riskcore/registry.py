@@ -116,7 +116,14 @@ class Registry(Generic[SpecType]):
         return {spec.name: spec for spec in (*self._built_in, *self._added())}
 
     def _added(self) -> tuple[SpecType, ...]:
-        return tuple(self._read(point) for point in _entry_points(self.group))
+        found = tuple(self._read(point) for point in _entry_points(self.group))
+        names = [spec.name for spec in found]
+        twice = next((name for name in names if names.count(name) > 1), None)
+        if twice is not None:
+            raise ConfigError(
+                f"Two entry points of {self.group} take the name {twice!r}. Uninstall one of the packages."
+            )
+        return found
 
     def _read(self, point: EntryPoint) -> SpecType:
         where = f"The entry point {point.name!r} of {self.group}"

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from riskcore import cli
+from riskcore.audit import VerdictLog
 from riskcore.runs import RunState, RunStore
 from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, write_folder
 from tests.runs.conftest import small_data
@@ -200,6 +201,26 @@ def test_top(call, made, runs, tmp_path):
     assert len(pd.read_csv(tmp_path / "top.csv")) == len(pd.read_parquet(tmp_path / "top.parquet")) == 3
     assert "left title" in call("top", made, "--n", 3).stdout
     assert call("top", made, "--out", tmp_path / "top.doc").exit_code == 2
+
+
+def test_top_has_the_verdicts(call, made, runs, tmp_path):
+    first = json.loads(call("top", made, "--json").stdout)["pairs"][0]
+    assert first["verdict"] is None
+    VerdictLog(RunStore(runs)).add(made, first["pair_id"], "unsure", who="Ann")
+    assert json.loads(call("top", made, "--json").stdout)["pairs"][0]["verdict"] == "unsure"
+    call("top", made, "--out", tmp_path / "top.csv")
+    assert pd.read_csv(tmp_path / "top.csv")["verdict"][0] == "unsure"
+    for file in runs.glob("riskcore.sqlite*"):  # its write-ahead log too
+        file.unlink()
+    (runs / "riskcore.sqlite").write_text("damaged" * 200)
+    result = call("top", made, "--json")
+    assert json.loads(result.stdout)["pairs"][0]["verdict"] is None
+    assert "Verdicts are left out" in result.stderr
+
+
+def test_a_run_goes_by_its_id_inside_its_folder(call, made, runs, monkeypatch):
+    monkeypatch.chdir(runs / made)
+    assert json.loads(call("top", ".", "--json").stdout)["run"] == made
 
 
 def test_what_is_shown_is_what_was_kept(call, made, runs, tmp_path):

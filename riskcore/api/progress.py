@@ -67,7 +67,9 @@ class ProgressListener(Listener):
 
     def on_progress(self, record: PhaseProgress) -> None:
         done, total = record["done"], record["total"] or 0
-        self.estimate.step(within_evidence(record["phase"], done / total if total else 0.0))
+        share = done / total if total else 0.0
+        own = record["phase"] == self.estimate.phase  # else a part of the step, such as the metrics of evidence
+        self.estimate.step(share if own else within_evidence(record["phase"], share))
         self.show(self.estimate, record["phase"])
 
     def on_start(self, record: TrainingStart) -> None:

@@ -13,7 +13,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from riskcore.api.explanation import PairExplanation
-from riskcore.audit.verdicts import Verdict, VerdictLog
+from riskcore.audit.verdicts import verdicts_in
 from riskcore.columns import COMPARE_COLUMNS, LABEL_COLUMNS, PAIR_ID, PUBLIC_SCORE_COLUMNS, ROW
 from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import ConfigError, StorageError
@@ -26,7 +26,6 @@ from riskcore.runs.readers.pair_detail import explain_detail, pair_detail, pair_
 from riskcore.runs.readers.queries import MAX_PAGE_SIZE, PairQuery, all_pairs, query_pairs
 from riskcore.runs.readers.rule_table import rule_table
 from riskcore.runs.store.run_record import RunNotFoundError
-from riskcore.runs.store.run_store import RunStore
 
 _USUAL = "risk"  # whose scores are shown unless told otherwise, as on the screens and the command line
 _START = "tradition"  # what every method starts from
@@ -112,8 +111,8 @@ class Run:
         wanted, size = self._with_risk(method), min(n, MAX_PAGE_SIZE)
         query = PairQuery(wanted, iteration, label=label, flipped=flipped, text=text or None, page_size=size)
         if n > size:
-            return all_pairs(self._folder, query, self._verdicts()).head(n).drop(columns=ROW)
-        return query_pairs(self._folder, query, self._verdicts()).rows.drop(columns=ROW)
+            return all_pairs(self._folder, query, verdicts_in(self.folder)).head(n).drop(columns=ROW)
+        return query_pairs(self._folder, query, verdicts_in(self.folder)).rows.drop(columns=ROW)
 
     def explain(self, pair: str, *, method: str | None = None, iteration: int | None = None) -> PairExplanation:
         """Why the pair (`ltable_id:rtable_id`) has its risk: both records, and what each rule adds."""
@@ -168,14 +167,6 @@ class Run:
                 f"Methods of this run that have one: {', '.join(iterated) or 'none; run the method risk'}."
             )
         return wanted
-
-    def _verdicts(self) -> dict[str, Verdict]:
-        """What people decided, where the run's folder still lies in its store."""
-        store = RunStore(self.folder.parent)
-        try:
-            return VerdictLog(store).current(store.get(self.id).id)
-        except RunNotFoundError:
-            return {}
 
     def _final(self, method: str) -> pd.DataFrame:
         """The answer of a method without iterations, with the columns that every method has."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from riskcore.audit.export import EXPORT_FORMATS, ExportError, export_frame, html_report, safe_cell
-from riskcore.audit.verdicts import VERDICTS, Verdict, VerdictError, VerdictLog
+from riskcore.audit.verdicts import VERDICTS, Verdict, VerdictError, VerdictLog, verdicts_in
 
 __all__ = [
     "EXPORT_FORMATS",
@@ -15,4 +15,5 @@ __all__ = [
     "export_frame",
     "html_report",
     "safe_cell",
+    "verdicts_in",
 ]

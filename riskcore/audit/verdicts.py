@@ -10,6 +10,7 @@ import hashlib
 import json
 import time
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any
 
 import sqlalchemy as sa
@@ -17,6 +18,7 @@ import sqlalchemy as sa
 from riskcore.data.problems import shown
 from riskcore.errors import RiskcoreError
 from riskcore.runs.store.database import runs, verdicts
+from riskcore.runs.store.run_record import RunNotFoundError
 from riskcore.runs.store.run_store import RunStore
 
 VERDICTS = ("match", "non-match", "unsure")
@@ -109,6 +111,15 @@ class VerdictLog:
     def _rows(self, *conditions: Any) -> list[Any]:
         with self.store.database.read() as tx:
             return list(tx.execute(sa.select(verdicts).where(*conditions).order_by(verdicts.c.number)).all())
+
+
+def verdicts_in(folder: Path) -> dict[str, Verdict]:
+    """The current verdicts on the run in a folder; none where the folder no longer lies in its store."""
+    store = RunStore(folder.absolute().parent)
+    try:
+        return VerdictLog(store).current(store.get(folder.absolute().name).id)
+    except RunNotFoundError:
+        return {}
 
 
 _FACTS = ("run", "number", "pair_id", "verdict", "note", "who", "at")

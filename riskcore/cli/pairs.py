@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,6 +12,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from riskcore.cli.console import RUNS, AsJson, Iteration, Method, RunName, Runs, console, number, print_json, say
+from riskcore.errors import StorageError
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,10 +26,10 @@ CELL_CHARS = 60  # of a value in a table of text
 
 
 def folder_of(run: str, root: Path) -> RunFolder:
-    """The folder of a run, by id under the root or by path. The store is not needed to read it."""
+    """The folder of a run, by id under the root or by path."""
     from riskcore.runs import RunFolder, RunNotFoundError
 
-    for path in (root / run, Path(run)):
+    for path in (root / run, Path(run).absolute()):
         if (path / "run.json").is_file():
             return RunFolder(path)
     raise RunNotFoundError(f"There is no run {run!r} in {root} that has begun. `runs list` shows those that are.")
@@ -49,7 +51,7 @@ def top(
     folder = folder_of(run, runs)
     shown = folder.iteration(method, iteration)
     query = PairQuery(method=method, iteration=shown, flipped=True if flipped else None, page_size=n)
-    page = query_pairs(folder, query)
+    page = query_pairs(folder, query, _verdicts(folder))
     if out is not None:
         _export(page.rows, out, f"Riskiest pairs of {folder.path.name}", as_json)
     elif as_json:
@@ -113,6 +115,17 @@ def _plain(value: Any) -> Any:
     from riskcore.storage.jsonable import jsonable
 
     return jsonable(value)
+
+
+def _verdicts(folder: RunFolder) -> Mapping[str, Any]:
+    """What people decided. A run can be read without its store, and then has no verdicts beside it."""
+    from riskcore.audit import verdicts_in
+
+    try:
+        return verdicts_in(folder.path)
+    except StorageError as error:
+        say(f"Verdicts are left out. {error}", to_stderr=True)
+        return {}
 
 
 def _export(frame: pd.DataFrame, out: Path, title: str, as_json: bool) -> None:

@@ -6,7 +6,7 @@ import pytest
 
 import riskcore as rc
 from riskcore.config import AdaptConfig, RunConfig
-from riskcore.errors import ConfigError
+from riskcore.errors import CancelledError, ConfigError
 from riskcore.runs import RunState, RunStore
 from riskcore.runs.store.run_record import RunFailedError
 from riskcore.runs.worker.execute import execute, load_data
@@ -179,3 +179,12 @@ def test_arguments_of_another_type_are_refused_in_words(data, tmp_path, options,
 def test_frames_alone_are_no_data_set(source, data):
     with pytest.raises(ConfigError, match="This is a DataFrame, not a data set"):
         rc.adapt(source.left, data[1], **QUICK)
+
+
+def test_a_cancelled_run_on_frames_does_not_promise_a_resume(data, tmp_path, monkeypatch):
+    def stopped(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: stopped)
+    with pytest.raises(CancelledError, match="a run on frames cannot be resumed"):
+        rc.adapt(*data, runs=tmp_path, **QUICK)

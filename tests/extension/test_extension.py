@@ -131,6 +131,13 @@ def test_a_package_cannot_take_a_built_in_name(monkeypatch: pytest.MonkeyPatch) 
         list(METHODS)
 
 
+def test_two_packages_cannot_take_one_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    points = [_Point(MethodSpec("twin", words, "a:b")) for words in ("one", "other")]
+    monkeypatch.setattr("riskcore.registry._entry_points", lambda group: points)
+    with pytest.raises(ConfigError, match=r"Two entry points of riskcore\.methods take the name 'twin'"):
+        list(METHODS)
+
+
 @pytest.mark.parametrize("offered", [3, RuntimeError("broken"), RANKINGS["risk"]])
 def test_a_broken_entry_point_is_named(monkeypatch: pytest.MonkeyPatch, offered: object) -> None:
     monkeypatch.setattr("riskcore.registry._entry_points", lambda group: (_Point(offered),))

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from riskcore.api.progress import Estimate
+from riskcore.api.progress import Estimate, ProgressListener
 from riskcore.config import RunConfig
 from riskcore.registry import METHODS
 from riskcore.runs.readers.time_left import (
@@ -75,3 +75,15 @@ def test_the_command_line_estimates_as_the_screens_do():
     assert estimate.share == pytest.approx((trained + 0.5 * seconds["risk"]) / (trained + seconds["risk"]))
     estimate.end("risk")
     assert estimate.share == pytest.approx(1.0)
+
+
+def test_a_method_that_reports_its_own_progress_moves_the_bar():
+    shown = []
+    listener = ProgressListener(
+        RunConfig(methods=("supervised",)), lambda estimate, *_, **__: shown.append(estimate.share)
+    )
+    listener.on_phase_start({"phase": "supervised"})
+    for done in range(5):
+        listener.on_progress({"phase": "supervised", "done": done, "total": 4})
+    assert shown == sorted(shown)
+    assert shown[-1] > shown[1]

@@ -83,7 +83,9 @@ def _ending(store: RunStore, record: RunRecord, heartbeat: Heartbeat) -> Iterato
         yield
     except (CancelledError, KeyboardInterrupt) as error:
         _finish(store, record, RunState.CANCELLED, None, heartbeat)
-        kept = f"Its files are kept: `runs resume {record.id}` continues it."
+        frames = is_from_frames(record.config.source) or is_from_frames(record.config.target)
+        cure = "a run on frames cannot be resumed." if frames else f"`runs resume {record.id}` continues it."
+        kept = f"Its files are kept: {cure}"
         raise CancelledError(f"Run {record.id} was cancelled. {kept}") from error
     except Exception as error:
         message = _reason(record, error)
