@@ -77,7 +77,7 @@ def score_columns() -> ColumnConfig:
         "TN": "True negatives: non-matches labelled non-match.",
         "changed labels": f"Pairs labelled differently from {BASE}. Labels used: none.",
     }
-    interval = st.column_config.TextColumn(help="95 % confidence interval of F1, by bootstrap.")
+    interval = st.column_config.TextColumn(help="95 % confidence interval of F1, from Wilson's interval of a share.")
     return {**shares, **{name: numbers(help=text) for name, text in meanings.items()}, "95 % interval": interval}
 
 

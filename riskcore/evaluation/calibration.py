@@ -7,12 +7,10 @@ be empty in between. Equal probabilities are never torn apart, so the order of t
 from __future__ import annotations
 
 import dataclasses
-import math
 
 import numpy as np
-from scipy.special import ndtri
 
-from riskcore.evaluation.truth import EvaluationError, Interval, checked_probabilities, known_only
+from riskcore.evaluation.truth import EvaluationError, Interval, checked_probabilities, known_only, wilson_interval
 
 BINS = 15
 
@@ -33,12 +31,9 @@ class ReliabilityBin:
         return self.predicted - self.observed
 
     def interval(self, level: float = 0.95) -> Interval:
-        """The Wilson interval of the share of true matches: also sensible at 0, at 1 and for few pairs."""
-        z = float(ndtri(0.5 + level / 2))
-        middle = (self.observed + z * z / (2 * self.pairs)) / (1 + z * z / self.pairs)
-        spread = self.observed * (1 - self.observed) / self.pairs + (z / (2 * self.pairs)) ** 2
-        half = z * math.sqrt(spread) / (1 + z * z / self.pairs)
-        return min(max(middle - half, 0.0), self.observed), max(min(middle + half, 1.0), self.observed)
+        """Of the share of true matches."""
+        ends = wilson_interval(round(self.observed * self.pairs), self.pairs, level)
+        return (0.0, 1.0) if ends is None else ends
 
 
 @dataclasses.dataclass(frozen=True)

@@ -11,7 +11,7 @@ import dataclasses
 import numpy as np
 from scipy.special import bdtr
 
-from riskcore.evaluation.scores import RESAMPLES, Confusion, f1_of
+from riskcore.evaluation.scores import Confusion, f1_of
 from riskcore.evaluation.truth import (
     UNKNOWN,
     Interval,
@@ -20,6 +20,9 @@ from riskcore.evaluation.truth import (
     known_only,
     percentile_interval,
 )
+
+DRAWS = 1000  # 25 lie outside each end of a 95 % interval
+JEFFREYS = 0.5  # pairs added to each cell, so that a kind of flip that was not observed still counts as possible
 
 
 @dataclasses.dataclass(frozen=True)
@@ -56,11 +59,11 @@ class LabelChange:
     f1_before: float | None
     f1_after: float | None
     f1_change: float | None
-    f1_change_interval: Interval | None  # 95 %, both resampled together
+    f1_change_interval: Interval | None  # 95 %, of both on the same pairs
 
 
 def compare_labels(
-    truth: np.ndarray | None, before: np.ndarray, after: np.ndarray, samples: int = RESAMPLES, seed: int = 0
+    truth: np.ndarray | None, before: np.ndarray, after: np.ndarray, samples: int = DRAWS, seed: int = 0
 ) -> LabelChange:
     """All that changed between `before` and `after`, against the truth where it is known."""
     was, now = _both(before, after)
@@ -106,14 +109,15 @@ def f1_change_interval(
     truth: np.ndarray | None,
     before: np.ndarray,
     after: np.ndarray,
-    samples: int = RESAMPLES,
+    samples: int = DRAWS,
     seed: int = 0,
     level: float = 0.95,
 ) -> Interval | None:
-    """Paired bootstrap interval of the F1 of `after` minus that of `before`.
+    """Interval of the F1 of `after` minus that of `before`, both on the same pairs; None where one of them is.
 
-    Resampled within the true matches and within the true non-matches. Both F1 depend on a resample only through
-    how often each combination of the two labels occurs, which is multinomial.
+    Both F1 depend only on how often each combination of truth and the two labels occurs. Drawn from the posterior of
+    these eight shares under Jeffreys' prior. Equal labels have an interval too: few pairs cannot show that two methods
+    always agree.
     """
     return _change_interval(_cells(truth, *_both(before, after)), samples, seed, level)
 
@@ -136,17 +140,11 @@ def _confusion(cells: np.ndarray, axis: int) -> Confusion:
 
 
 def _change_interval(cells: np.ndarray, samples: int, seed: int, level: float = 0.95) -> Interval | None:
-    if not cells.sum():
+    if _confusion(cells, axis=2).f1 is None or _confusion(cells, axis=1).f1 is None:
         return None
     chance = np.random.default_rng(seed)
-    non_matches, matches = (_redrawn(of_class, samples, chance) for of_class in cells)
+    drawn = chance.standard_gamma(cells + JEFFREYS, size=(samples, 2, 2, 2))  # in proportion to the shares
+    non_matches, matches = drawn[:, 0], drawn[:, 1]
     before = f1_of(matches[:, 1].sum(1), non_matches[:, 1].sum(1), matches[:, 0].sum(1))
     after = f1_of(matches[:, :, 1].sum(1), non_matches[:, :, 1].sum(1), matches[:, :, 0].sum(1))
     return percentile_interval(after - before, level)
-
-
-def _redrawn(cells: np.ndarray, samples: int, chance: np.random.Generator) -> np.ndarray:
-    """As many pairs as there are, drawn again from the same cells: samples x before x after."""
-    total = cells.sum()
-    shares = cells.ravel() / total if total else np.full(4, 0.25)
-    return chance.multinomial(total, shares, size=samples).reshape(samples, 2, 2)

@@ -16,10 +16,9 @@ from riskcore.evaluation.truth import (
     checked_probabilities,
     known_only,
     number,
-    percentile_interval,
+    wilson_interval,
 )
 
-RESAMPLES = 1000  # 25 lie outside each end of a 95 % interval
 PLOT_POINTS = 200  # more cannot be told apart on a screen
 
 
@@ -54,6 +53,18 @@ class Confusion:
     def f1(self) -> float | None:
         """None only where there is neither a true nor a labelled match."""
         return _share(2 * self.tp, 2 * self.tp + self.fp + self.fn)
+
+    def precision_interval(self, level: float = 0.95) -> Interval | None:
+        return wilson_interval(self.tp, self.tp + self.fp, level)
+
+    def recall_interval(self, level: float = 0.95) -> Interval | None:
+        return wilson_interval(self.tp, self.tp + self.fn, level)
+
+    def f1_interval(self, level: float = 0.95) -> Interval | None:
+        """F1 is 2 s / (1 + s), where s is the share of true positives among all pairs but the true negatives. It rises
+        with s, so the ends of the interval of s give those of F1."""
+        ends = wilson_interval(self.tp, self.tp + self.fp + self.fn, level)
+        return None if ends is None else (2 * ends[0] / (1 + ends[0]), 2 * ends[1] / (1 + ends[1]))
 
     def as_dict(self) -> dict[str, Any]:
         return {**dataclasses.asdict(self), "precision": self.precision, "recall": self.recall, "f1": self.f1}
@@ -91,21 +102,9 @@ def confusion(truth: np.ndarray | None, labels: np.ndarray) -> Confusion:
     return Confusion(tp, fp, fn, tn)
 
 
-def f1_interval(
-    truth: np.ndarray | None, labels: np.ndarray, samples: int = RESAMPLES, seed: int = 0, level: float = 0.95
-) -> Interval | None:
-    """Bootstrap interval of F1, resampled within the true matches and within the true non-matches.
-
-    F1 depends on the resample only through its confusion, whose cells are binomial: no pair is ever copied.
-    """
-    cells = confusion(truth, labels)
-    if cells.f1 is None:
-        return None
-    chance = np.random.default_rng(seed)
-    tp = chance.binomial(cells.tp + cells.fn, cells.recall or 0.0, size=samples)
-    negatives = cells.fp + cells.tn
-    fp = chance.binomial(negatives, cells.fp / max(negatives, 1), size=samples)
-    return percentile_interval(f1_of(tp, fp, cells.tp + cells.fn - tp), level)
+def f1_interval(truth: np.ndarray | None, labels: np.ndarray, level: float = 0.95) -> Interval | None:
+    """Confidence interval of F1 for independent pairs; None where F1 is."""
+    return confusion(truth, labels).f1_interval(level)
 
 
 def precision_recall_points(
@@ -136,14 +135,13 @@ def average_precision(truth: np.ndarray | None, probabilities: np.ndarray) -> fl
     return float(gained @ curve.precision)
 
 
-def score_method(
-    truth: np.ndarray | None, probabilities: np.ndarray, threshold: float = 0.5, samples: int = RESAMPLES, seed: int = 0
-) -> dict[str, Any]:
-    """One row for a table of methods: counts, precision, recall, F1 with interval, average precision. JSON-ready."""
+def score_method(truth: np.ndarray | None, probabilities: np.ndarray, threshold: float = 0.5) -> dict[str, Any]:
+    """One JSON-ready row for a table of methods: counts, precision, recall and F1 with intervals, average precision."""
     labels = checked_probabilities(probabilities) >= threshold
     cells = confusion(truth, labels)
     row: dict[str, Any] = cells.as_dict() if cells.pairs else dict.fromkeys(Confusion(0, 0, 0, 0).as_dict())
-    row["f1_interval"] = f1_interval(truth, labels, samples, seed)
+    row["precision_interval"], row["recall_interval"] = cells.precision_interval(), cells.recall_interval()
+    row["f1_interval"] = cells.f1_interval()
     row["average_precision"] = average_precision(truth, probabilities)
     row["labelled_pairs"] = cells.pairs
     return row

@@ -6,7 +6,10 @@ Pairs of unknown truth are left out of every number that needs it. Whatever then
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
+from scipy.special import ndtri
 
 from riskcore.errors import RiskcoreError
 from riskcore.risk.ranking_quality import Interval
@@ -65,6 +68,16 @@ def percentile_interval(drawn: np.ndarray, level: float = 0.95) -> Interval | No
         return None
     low, high = np.quantile(finite, [(1 - level) / 2, (1 + level) / 2])
     return float(low), float(high)
+
+
+def wilson_interval(part: int, whole: int, level: float = 0.95) -> Interval | None:
+    """Interval of a share, by Wilson's score test: covers at 0, at 1 and for few cases. None where there is no case."""
+    if not whole:
+        return None
+    z, share = float(ndtri(0.5 + level / 2)), part / whole
+    middle = (share + z * z / (2 * whole)) / (1 + z * z / whole)
+    half = z * math.sqrt(share * (1 - share) / whole + (z / (2 * whole)) ** 2) / (1 + z * z / whole)
+    return min(max(middle - half, 0.0), share), max(min(middle + half, 1.0), share)
 
 
 def number(value: float) -> float | None:

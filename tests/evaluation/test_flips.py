@@ -65,24 +65,47 @@ def test_mcnemar_by_hand():
     assert mcnemar(None, None) is None
 
 
-def test_paired_interval_matches_resampling_pairs_one_by_one():
-    truth, before, after = shifted(600, seed=1)
+@pytest.mark.parametrize(("matches", "most"), [(27, 1.0), (108, 0.985)])
+@pytest.mark.parametrize("recall", [0.6, 0.8, 0.9, 0.97])
+def test_paired_interval_covers_at_least_as_often_as_it_says(matches, most, recall):
+    """A paired bootstrap covered in 55 of 100 cases with 27 matches and few flips: many samples had no flip at all."""
+    missed, alarms = 1 - recall, (1 - recall) / 4
+    of_matches = np.array([missed / 2, missed / 2, 0.01 * recall, 0.99 * recall])  # before x after
+    of_others = np.array([0.995 * (1 - alarms), 0.005 * (1 - alarms), alarms / 2, alarms / 2])
+    shares = np.concatenate([0.75 * of_others, 0.25 * of_matches])
+    change, hits = _f1_change(shares), 0
+    for trial, cells in enumerate(np.random.default_rng(3).multinomial(4 * matches, shares, size=500)):
+        truth, before, after = (np.repeat(np.arange(8) >> bit & 1, cells) for bit in (2, 1, 0))
+        low, high = f1_change_interval(truth, before, after, samples=400, seed=trial)
+        hits += low <= change <= high
+    assert 0.93 <= hits / 500 <= most
+
+
+def _f1_change(shares):
+    cells = shares.reshape(2, 2, 2)
+    before, after = (2 * of[1, 1] / (2 * of[1, 1] + of[0, 1] + of[1, 0]) for of in (cells.sum(2), cells.sum(1)))
+    return after - before
+
+
+def test_paired_interval_is_that_of_a_bootstrap_with_many_pairs():
+    truth, before, after = shifted(20_000, seed=1)
     chance = np.random.default_rng(2)
-    rows = [np.flatnonzero(truth == value) for value in (0, 1)]
-    slow = []
-    for _ in range(2000):
-        drawn = np.concatenate([chance.choice(of_class, len(of_class)) for of_class in rows])
-        slow.append(confusion(truth[drawn], after[drawn]).f1 - confusion(truth[drawn], before[drawn]).f1)
+    known = truth >= 0
+    cells = np.bincount((4 * truth + 2 * before + after)[known], minlength=8)
+    slow = [_f1_change(drawn) for drawn in chance.multinomial(cells.sum(), cells / cells.sum(), size=2000)]
     found = f1_change_interval(truth, before, after, samples=20_000)
-    assert found == pytest.approx(np.quantile(slow, [0.025, 0.975]), abs=0.008)
+    assert found == pytest.approx(np.quantile(slow, [0.025, 0.975]), abs=0.001)
     assert compare_labels(truth, before, after, seed=4).f1_change_interval == f1_change_interval(
         truth, before, after, seed=4
     )
 
 
-def test_no_change_has_no_width():
+def test_equal_labels_of_few_pairs_do_not_prove_equal_methods():
     truth, before, _ = shifted(200)
-    assert f1_change_interval(truth, before, before) == (0, 0)
+    low, high = f1_change_interval(truth, before, before)
+    assert low < 0 < high
+    many = f1_change_interval(np.tile(truth, 100), np.tile(before, 100), np.tile(before, 100))
+    assert many[1] - many[0] < (high - low) / 20
     assert compare_labels(truth, before, before).p_value == 1
 
 

@@ -214,7 +214,7 @@ def _summary(method, iteration, scores, labels, first, before, truth) -> dict:
     }
     if not truth:
         return row
-    found = score_method(labels, scores.probability, samples=20)
+    found = score_method(labels, scores.probability)
     return row | {
         **{name: found[name] for name in ("f1", "precision", "recall")},
         "fixed": int(((first != labels) & ~wrong).sum()),
@@ -235,7 +235,7 @@ def _write_results(folder, run, ids, labels, rows, truth, chance, more) -> None:
     write_parquet(folder.final_file, pa.table({"row": np.arange(len(ids)), "pair_id": ids, **columns}))
     scored = {}
     for name, used in methods.items():
-        found = score_method(labels if truth else None, columns[name], samples=20)
+        found = score_method(labels if truth else None, columns[name])
         scored[name] = {key: found[key] for key in ("f1", "precision", "recall")} | {"labels_used": used}
     document = {
         "run": run,

@@ -29,7 +29,8 @@ def show_changes(record: RunRecord, folder: RunFolder, found: Comparison) -> Non
         show_rows(record, folder, method, change, "flipped")
     else:
         st.markdown(
-            f1_sentence(change), help="Paired bootstrap and exact McNemar test. Labels used: target, for scoring only."
+            f1_sentence(change),
+            help="Both on the same pairs; exact McNemar test. Labels used: target, for scoring only.",
         )
         left, right = st.columns(2, gap="large")
         with left:
