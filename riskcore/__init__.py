@@ -7,8 +7,8 @@
     run = rc.adapt(source, target)
     run.top(50)
 
-docs/api.md describes every function. Names are loaded on first use: `import riskcore` itself takes no time, and torch
-is imported only when something trains.
+docs/api.md describes every function. Names are loaded on first use: `import riskcore` itself is fast, and torch is
+imported only when something trains.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every error a person may meet: what happened, where, and what to do.
+"""All errors meant for people: what happened, where, and what to do.
 
 One root, so that the command line and the screens catch one class and show its text;
 anything that is not a `RiskcoreError` is a defect of this project.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 
 class RiskcoreError(Exception):
-    """Root of all errors raised on purpose. The text is fit to be shown to a user."""
+    """Base class of all errors raised on purpose. The text can be shown to a user."""
 
 
 class ConfigError(RiskcoreError):
@@ -28,7 +28,7 @@ class CheckpointError(RiskcoreError):
 
 
 class CancelledError(RiskcoreError):
-    """Someone asked to stop. What was reached is in the last checkpoint."""
+    """Someone asked to stop. The progress made so far is in the last checkpoint."""
 
 
 class StorageError(RiskcoreError):
@@ -36,4 +36,4 @@ class StorageError(RiskcoreError):
 
 
 class BusyError(RiskcoreError):
-    """Another process holds what is asked for."""
+    """Another process holds the requested lock."""

@@ -25,7 +25,7 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9 +-]*")  # names become file names, setting 
 
 @dataclasses.dataclass(frozen=True)
 class Spec:
-    """What every registered thing has: its name, one line of words, and the code behind it."""
+    """What every spec has: its name, a one-line description, and the code behind it."""
 
     name: str
     words: str
@@ -41,7 +41,7 @@ class Spec:
 
 
 def load_attribute(address: str) -> Any:
-    """What a `module:attribute` names."""
+    """The object that a `module:attribute` names."""
     module, _, attribute = address.partition(":")
     return getattr(importlib.import_module(module), attribute)
 
@@ -75,7 +75,7 @@ class MethodSpec(Spec):
 class RankingSpec(Spec):
     """A ranking of labels, most likely wrong first: a function `(RankingInput) -> Ranking | None`.
 
-    See `riskcore.risk.rankings`. None says that the ranking cannot be made from what is known.
+    See `riskcore.risk.rankings`. None means that the ranking cannot be computed from what is known.
     """
 
     colour: str = NEUTRAL_COLOUR
@@ -135,7 +135,7 @@ class Registry(Generic[SpecType]):
         if not isinstance(spec, self._spec):
             raise ConfigError(f"{where} names no {self._spec.__name__}. Repair or uninstall that package.")
         if any(spec.name == one.name for one in self._built_in):
-            raise ConfigError(f"{where} takes the name {spec.name!r}, which Riskcore has itself. Choose another.")
+            raise ConfigError(f"{where} takes the name {spec.name!r}, which Riskcore itself uses. Choose another.")
         return spec
 
 
@@ -152,13 +152,13 @@ MATCHERS = Registry(
     (
         MatcherSpec(
             "hybrid",
-            "recurrent and attention: the design the field compares with",
+            "recurrent layers and attention: the design that the literature compares with",
             "riskcore.matchers.deepmatcher:HybridMatcher",
             pairs_per_second=700,
         ),
         MatcherSpec(
             "attention",
-            "aligns the words of both values; twice as fast as hybrid",
+            "aligns the words of both values; faster than hybrid",
             "riskcore.matchers.deepmatcher:AttentionMatcher",
             pairs_per_second=1500,
         ),

@@ -1,4 +1,4 @@
-"""What `import riskcore` offers: data in, a run or a ranking out, as frames with documented columns.
+"""What `import riskcore` offers: reading data, adapting and ranking, with results as frames of documented columns.
 
 Nothing here trains or stores by itself: `adapt` goes through the same store and worker as the command line and the
 screens, so that every run can be opened in all of them.

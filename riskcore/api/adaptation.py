@@ -46,11 +46,10 @@ def adapt(
 ) -> Run:
     """Train a matcher on the source, adapt it to the target, and return the finished run.
 
-    The work is done in this process; Ctrl-C cancels it and keeps what was reached. The run is stored in the folder
-    `runs`, like any other. Without a target, the source's own splits are used. `validation` gives labels of some of
-    the target's pairs; those pairs are then not adapted to. A target without any validation label is adapted to all
-    the same, and iteration 0 is kept. `settings` are fields of `RunConfig`: a group may be a dict, as in
-    `tune={"epochs": 5}`.
+    The work is done in this process; Ctrl-C cancels it and keeps what was done so far. The run is stored in the folder
+    `runs`, like any other. Without a target, the source's own splits are used. `validation` gives labels of some of the
+    target's pairs; those pairs are then not adapted to. A target without any validation label is adapted to as well,
+    but iteration 0 is kept. `settings` are fields of `RunConfig`: a group may be a dict, as in `tune={"epochs": 5}`.
     """
     started = time.perf_counter()
     wanted = run_config(
@@ -94,7 +93,7 @@ def _validated(
 
 
 def _has_no_validation(target: DataSet | None, config: RunConfig) -> bool:
-    """Whether nothing of the target is labelled for validation: then no iteration can be chosen, and none is asked."""
+    """Whether the target has no validation labels: then no iteration can be chosen."""
     return target is not None and config.split is None and "valid" not in target.splits
 
 

@@ -64,7 +64,7 @@ class PairExplanation:
         heavy = self.reasons[self.reasons["weight"] >= LEAST_WEIGHT]
         title = "What adds to the risk"
         if len(heavy) < len(self.reasons):
-            title += f" ({len(self.reasons) - len(heavy):,} more rules fire and have no weight worth showing)"
+            title += f" ({len(self.reasons) - len(heavy):,} more rules fire, with a weight that rounds to 0)"
         return html_table(self.sentence, self.records) + html_table(title, heavy)
 
 

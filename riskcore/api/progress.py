@@ -1,4 +1,4 @@
-"""Progress of a run on stderr: a bar where there is a terminal, a line now and then where there is none."""
+"""Progress of a run on stderr: a bar in a terminal, a line now and then elsewhere."""
 
 from __future__ import annotations
 

@@ -1,9 +1,8 @@
 """`rank`: which answers of any matcher are likely wrong, and why. Nothing is trained but the risk model.
 
 Rules need labelled pairs. With a source they come from its labels, and validation labels fit their weights. With
-validation labels alone, rules come from those, and their weights stay as they start: fitting them on the labels that
-the rules were found in would make every rule look better than it is. With neither, the matcher's own confidence is all
-there is.
+validation labels alone, rules come from those and their weights are not fitted: on the labels that the rules were found
+in, every rule would look better than it is. With neither, pairs are ranked by the matcher's own confidence.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ NO_LABELS = (
     "There are no labelled pairs to find rules in, so pairs are ranked by the matcher's own confidence. "
     "Give validation= or source= for risk and reasons."
 )
-NO_RULES = "No rule was found in the labelled pairs, so the risk follows from the matcher's probabilities alone."
+NO_RULES = "No rule was found in the labelled pairs, so the risk depends on the matcher's probabilities alone."
 NOT_FITTED = "The rules come from the validation labels themselves, so their weights were not fitted."
 
 
@@ -85,7 +84,7 @@ def rank(
 
     `scores` gives the probability of a match for every pair of the target: a frame with `probability` and either
     `pair_id` or `ltable_id` and `rtable_id`, a series by pair id, or a dict. `validation` gives true labels of some
-    of the pairs, which are then not ranked. A label is match from probability 0.5 on.
+    of the pairs, which are then not ranked. The label is match if the probability is at least 0.5.
     """
     settings = dataclasses.replace(config or RunConfig(), seed=seed)
     data = as_data_set(target, settings.data)
@@ -168,7 +167,7 @@ def _attributes(target: DataSet, config: RunConfig) -> tuple[Attribute, ...]:
 def _frame(
     pairs: Pairs | LabelledPairs, probability: np.ndarray, risk: np.ndarray, reasons: list[str] | None = None
 ) -> pd.DataFrame:
-    """The ranking as a frame, riskiest first; among equals the target's order stays."""
+    """The ranking as a frame, riskiest first; ties keep the target's order."""
     frame = pd.DataFrame(
         {
             PAIR_ID: pairs.ids,

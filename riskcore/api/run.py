@@ -27,7 +27,7 @@ from riskcore.runs.readers.queries import MAX_PAGE_SIZE, PairQuery, all_pairs, q
 from riskcore.runs.readers.rule_table import rule_table
 from riskcore.runs.store.run_record import RunNotFoundError
 
-_USUAL = "risk"  # whose scores are shown unless told otherwise, as on the screens and the command line
+_USUAL = "risk"  # whose scores are shown by default, as on the screens and the command line
 _START = "tradition"  # what every method starts from
 
 
@@ -54,7 +54,7 @@ class Run:
 
     @property
     def method(self) -> str:
-        """The method that readers use unless told otherwise: `risk` where it ran, else one that has iterations."""
+        """The method that readers use by default: `risk` if it ran, else one that has iterations."""
         iterated = self._folder.methods()
         return _USUAL if _USUAL in iterated else (iterated or [_START])[0]
 
@@ -65,7 +65,7 @@ class Run:
 
     @property
     def notices(self) -> list[str]:
-        """What was left out of the data, and what could not be done for want of labels."""
+        """What was left out of the data, and what could not be done for lack of labels."""
         results = self._folder.results()
         methods = {} if results is None else results["methods"]
         lacked = [sentence for row in methods.values() for sentence in row.get("lacked") or ()]
@@ -79,7 +79,7 @@ class Run:
     def scores(self, method: str | None = None, iteration: int | None = None) -> pd.DataFrame:
         """A row per target pair, in the target's order.
 
-        A method without iterations has a probability and a label; what only a risk model knows is missing.
+        A method without iterations has a probability and a label; the columns of the risk model are missing.
         """
         wanted = self._known(method)
         if wanted in self._folder.methods():
@@ -102,7 +102,8 @@ class Run:
     ) -> pd.DataFrame:
         """The n pairs whose label is most likely wrong, riskiest first, with both records.
 
-        `label` (1 or 0), `flipped` and `text` (somewhere in either record) leave only the pairs that have them.
+        `label` (1 or 0), `flipped` and `text` (found anywhere in either record) restrict the result to the pairs that
+        have them.
         """
         if n < 1:
             raise ConfigError(f"n is {n}; it must be at least 1.")

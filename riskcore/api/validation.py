@@ -70,7 +70,7 @@ def with_validation(target: DataSet, validation: ByPair) -> DataSet:
 
 
 def _checked(frame: pd.DataFrame, target: DataSet) -> tuple[np.ndarray, np.ndarray]:
-    """Label and place among the target's pairs of each row; every problem is told at once."""
+    """Each row's label and its place among the target's pairs; one error lists every problem."""
     log, name = ProblemLog(), "validation"
     texts = frame["label"].map(str).to_numpy(dtype=object)
     labels = np.array([_LABELS.get(text.strip(), UNKNOWN) for text in texts], dtype=np.int8)

@@ -1,4 +1,4 @@
-"""Exports: csv without formulas, parquet, and a page to print. Text in records may be hostile."""
+"""Exports: csv without formulas, parquet, and a page to print. Record text is not trusted."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: a twin for each screen. Commands import what they need when they run, so that help is instant.
+"""The command line, with a command for each screen. Commands import what they need when they run, so help is instant.
 
 Exit codes: 0 done; 1 `data check` found errors; 2 bad input or usage; 3 a run failed or was cancelled. With
 `--json` one document goes to stdout and nothing else; progress and errors go to stderr.

@@ -82,7 +82,7 @@ def compared(folder: RunFolder) -> ComparedRun:
 
 
 def means(found: list[ComparedRun]) -> dict[str, MeanScores]:
-    """Per method the mean and spread of its F1 over the runs that know it."""
+    """The mean and standard deviation of each method's F1, over the runs that have it."""
     names = dict.fromkeys(name for one in found for name in one["methods"])
     rows: dict[str, MeanScores] = {}
     for name in names:

@@ -1,4 +1,5 @@
-"""What commands print: text and JSON to stdout, progress and errors to stderr, exit codes. Record text is no markup."""
+"""What commands print: text and JSON to stdout, progress and errors to stderr, exit codes. Record text is never read as
+markup."""
 
 from __future__ import annotations
 
@@ -67,7 +68,7 @@ def counted(count: int, noun: str) -> str:
 
 
 def number(value: float | None, form: str = ".3f") -> str:
-    """A figure for a table; what is not known is a dash."""
+    """A figure for a table; a dash if it is unknown."""
     return "-" if value is None or value != value else format(value, form)
 
 

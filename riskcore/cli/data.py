@@ -67,7 +67,7 @@ def download_set(
     name: Annotated[str, typer.Argument(help="A public data set, such as DBLP-ACM.")],
     to: Annotated[Path, typer.Option(envvar=DATA_VARIABLE, help="The folder to put it in.")] = DATA,
     sha256: Annotated[str | None, typer.Option(help="Refuse the archive unless it has this SHA-256.")] = None,
-    base_url: Annotated[str | None, typer.Option(help="Another home of the archives, such as a mirror.")] = None,
+    base_url: Annotated[str | None, typer.Option(help="Another server for the archives, such as a mirror.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """Fetch a public benchmark set by name, unpack it safely, and note where it came from."""

@@ -32,7 +32,7 @@ def folder_of(run: str, root: Path) -> RunFolder:
     for path in (root / run, Path(run).absolute()):
         if (path / "run.json").is_file():
             return RunFolder(path)
-    raise RunNotFoundError(f"There is no run {run!r} in {root} that has begun. `runs list` shows those that are.")
+    raise RunNotFoundError(f"There is no run {run!r} in {root} that has begun. `runs list` shows the runs there.")
 
 
 def top(
@@ -185,7 +185,7 @@ def _record(row: dict[str, Any], side: str) -> Text:
 
 
 def _cell(value: Any, chars: int = CELL_CHARS) -> Text:
-    """Record text for a table: on one line, cut short, nothing hidden in it, never markup."""
+    """Record text for a table: on one line, cut short, with invisible characters written out, never markup."""
     from riskcore.data.problems import visible
 
     text = value if isinstance(value, str) else "-"

@@ -31,16 +31,18 @@ def run(
         Path | None, typer.Option(help=f"{_DATA}: the target to adapt to; without it, the source's own test part.")
     ] = None,
     attribute_map: Annotated[
-        list[str] | None, typer.Option("--map", metavar="SOURCE=TARGET", help="Attributes called differently.")
+        list[str] | None,
+        typer.Option("--map", metavar="SOURCE=TARGET", help="Attributes with different names; repeatable."),
     ] = None,
     types: Annotated[
-        list[str] | None, typer.Option("--type", metavar="ATTRIBUTE=TYPE", help="Where the inferred type is wrong.")
+        list[str] | None,
+        typer.Option("--type", metavar="ATTRIBUTE=TYPE", help="Where the inferred type is wrong; repeatable."),
     ] = None,
-    split: Annotated[str | None, typer.Option(help="Split all pairs anew, such as 2:2:6.")] = None,
+    split: Annotated[str | None, typer.Option(help="Split all pairs again by a ratio such as 2:2:6.")] = None,
     train_fraction: Annotated[float | None, typer.Option(help="Share of the training pairs to use.")] = None,
     validation_size: Annotated[int | None, typer.Option(help="Validation pairs to use; by default all.")] = None,
     matcher: Annotated[str | None, typer.Option(help="hybrid, attention, rnn, sif, ditto, external or toy.")] = None,
-    wide: Annotated[bool | None, typer.Option("--wide/--no-wide", help="Let the matcher see the metrics too.")] = None,
+    wide: Annotated[bool | None, typer.Option("--wide/--no-wide", help="Give the metrics to the matcher too.")] = None,
     methods: Annotated[str | None, typer.Option(help="Separated by commas, such as tradition,risk,risk+.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the labelled pairs.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of adaptive training.")] = None,
@@ -52,7 +54,7 @@ def run(
         ),
     ] = None,
     config: Annotated[
-        Path | None, typer.Option(help="A JSON file of settings; --set and the options above win over it.")
+        Path | None, typer.Option(help="A JSON file of settings; --set and the options above override it.")
     ] = None,
     name: Annotated[str | None, typer.Option(help="What to call the run.")] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Run in a separate process and return at once.")] = False,
@@ -102,7 +104,7 @@ def _configured(
 
 
 def settings_of(file: Path | None) -> RunConfig:
-    """The settings in a file, or the usual ones."""
+    """The settings in a file, or the defaults."""
     from riskcore.config import RunConfig
 
     if file is None:
@@ -110,7 +112,7 @@ def settings_of(file: Path | None) -> RunConfig:
     try:
         return RunConfig.from_json(file.read_text(encoding="utf-8"))
     except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise ConfigError(f"{file} is no file of settings: {error}.") from None
+        raise ConfigError(f"{file} is not a file of settings: {error}.") from None
 
 
 def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_json: bool) -> None:
@@ -141,7 +143,7 @@ def detached(record: RunRecord, as_json: bool) -> None:
 
 
 def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, data_seconds: float = 0.0) -> None:
-    """Work on the run here and now, and print what came out."""
+    """Work on the run in this process, and print the results."""
     from riskcore.api.progress import showing_progress
     from riskcore.runs.worker.execute import execute
 
@@ -155,7 +157,7 @@ def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, da
 
 
 def print_results(results: RunResults) -> None:
-    """The methods side by side, and what the run took."""
+    """The methods side by side, and the time and memory of the run."""
     grid = Grid("method", "F1", "precision", "recall", "labels used", box=None)
     for method, row in results["methods"].items():
         scores = (number(percent(score), ".2f") for score in (row["f1"], row["precision"], row["recall"]))
@@ -171,7 +173,7 @@ def print_results(results: RunResults) -> None:
 
 
 def print_lacked(methods: Mapping[str, Mapping[str, Any]]) -> None:
-    """What each method could not do for want of labels."""
+    """What each method could not do for lack of labels."""
     for method, row in methods.items():
         for sentence in row.get("lacked") or ():
             say(f"{method}: {sentence}")

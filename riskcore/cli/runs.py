@@ -42,7 +42,7 @@ def list_runs(runs: Runs = RUNS, as_json: AsJson = False) -> None:
 
 @app.command("show")
 def show(run: RunName, runs: Runs = RUNS, as_json: AsJson = False) -> None:
-    """One run: where it stands, and its results once it is done."""
+    """One run: its state and progress, and its results once it is done."""
     from riskcore.data.problems import visible
     from riskcore.runs import RunFolder
 
@@ -64,7 +64,7 @@ def show(run: RunName, runs: Runs = RUNS, as_json: AsJson = False) -> None:
 
 @app.command("cancel")
 def cancel(run: RunName, runs: Runs = RUNS, as_json: AsJson = False) -> None:
-    """Ask a run to stop; what it reached is kept."""
+    """Ask a run to stop; its progress is kept."""
     from riskcore.runs.worker import jobs
 
     store, record = opened(run, runs)

@@ -13,7 +13,9 @@ from riskcore.paths import app_folder, child_environment
 
 
 def serve(
-    port: Annotated[int | None, typer.Option(min=1, max=65535, help="8501 unless Streamlit is told otherwise.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=1, max=65535, help="8501 unless Streamlit's settings name another.")
+    ] = None,
 ) -> None:
     """Start the screens in a browser, on this machine only unless Streamlit's own settings say otherwise."""
     command, environment = serve_command(port), serve_environment()
@@ -23,7 +25,7 @@ def serve(
 def serve_command(port: int | None = None) -> list[str]:
     """The server's command. Streamlit reads `.streamlit/config.toml` beside the script, whatever folder it starts in.
 
-    With -P the working folder is not imported from: a `pages` or a `numpy` that happens to lie there stays unused.
+    With -P nothing is imported from the working folder, where a `pages` or a `numpy` may happen to be.
     """
     script = app_folder() / "app.py"
     if not script.is_file():

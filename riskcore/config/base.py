@@ -74,7 +74,7 @@ _KINDS: dict[str, tuple[str, type | tuple[type, ...]]] = {
 
 
 def _like(default: Any, value: Any) -> Any:
-    """JSON knows lists and objects only; fields that default to a tuple or a config get one back."""
+    """JSON has only lists and objects; fields that default to a tuple or a config become one again."""
     if isinstance(default, Config) and isinstance(value, dict):
         return type(default).from_dict(value)
     return tuple(value) if isinstance(default, tuple) and isinstance(value, list) else value

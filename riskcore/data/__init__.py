@@ -1,6 +1,6 @@
 """Data sets and workloads: reading, checking, typing, splitting.
 
-`open_data` reads a folder or file of pairs, `build_workload` makes of one or two data sets what training is given.
+`open_data` reads a folder or file of pairs, `build_workload` turns one or two data sets into what training is given.
 """
 
 from riskcore.data.dataset import DataSet

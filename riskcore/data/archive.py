@@ -1,7 +1,7 @@
 """Unpacking untrusted archives: only the files of the format, nothing outside the folder, nothing too large.
 
 An archive that tries anything else (absolute paths, `..`, links, a bomb) is refused whole, before a byte is
-written. What is written goes to a folder beside the wanted one, which takes its name only when all is there.
+written. Files are written to a temporary folder beside the final one, which is renamed only when it is complete.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ def _data_members(
     """The members to unpack by file name. Refuses the archive if any member, wanted or not, is unsafe."""
     members = source.infolist()
     if len(members) > max_members:
-        raise DownloadError(f"The archive holds {len(members):,} files; at most {max_members:,} are accepted.")
+        raise DownloadError(f"The archive contains {len(members):,} files; at most {max_members:,} are accepted.")
     for member in members:
         _check_member(member, max_ratio)
     wanted = [m for m in members if not m.is_dir() and "__MACOSX" not in m.filename and _name(m) in FILES]
     found = {_name(member): member for member in wanted}
     absent = [name for name in FILES if name not in found]
     if absent or len(found) < len(wanted):
-        fault = f"lacks {', '.join(absent)}" if absent else "holds a data file twice"
+        fault = f"lacks {', '.join(absent)}" if absent else "contains a data file twice"
         raise DownloadError(f"The archive {fault}; it is not a data set of the expected format.")
     if sum(member.file_size for member in wanted) > max_bytes:
         raise DownloadError(f"The archive unpacks to more than {max_bytes:,} bytes. Raise max_unpacked_bytes.")
@@ -56,12 +56,12 @@ def _check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
     name = member.filename
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if ".." in parts or name.startswith(("/", "\\")) or ":" in name or "\0" in name:
-        raise DownloadError(f"The archive holds an unsafe path ({name!r}). Nothing was unpacked.")
+        raise DownloadError(f"The archive contains an unsafe path ({name!r}). Nothing was unpacked.")
     if stat.S_ISLNK(member.external_attr >> 16):
-        raise DownloadError(f"The archive holds a link ({name!r}). Nothing was unpacked.")
+        raise DownloadError(f"The archive contains a link ({name!r}). Nothing was unpacked.")
     if member.file_size > max_ratio * max(member.compress_size, 1) + _CHUNK:
         raise DownloadError(
-            f"The archive holds a file with an impossible compression ratio ({name!r}). Nothing was unpacked."
+            f"The archive contains a file with an impossible compression ratio ({name!r}). Nothing was unpacked."
         )
 
 
@@ -72,5 +72,7 @@ def _write(source: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None
         while chunk := packed.read(_CHUNK):
             left -= len(chunk)
             if left < 0:
-                raise DownloadError(f"{_name(member)} in the archive is larger than it says. Nothing was unpacked.")
+                raise DownloadError(
+                    f"{_name(member)} in the archive is larger than its declared size. Nothing was unpacked."
+                )
             plain.write(chunk)

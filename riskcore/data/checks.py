@@ -1,4 +1,4 @@
-"""Warnings: what real data has, which does not stop a run but which its owner wants to know.
+"""Warnings: defects that are common in real data and do not stop a run, but that its owner should know about.
 
 All of it is vectorised over columns and pairs; a message is written only for the rows that are named.
 """
@@ -114,7 +114,7 @@ def _check_classes(split: str, file: str, labels: np.ndarray, log: ProblemLog) -
     known = set(labels[labels != UNKNOWN].tolist())
     if len(known) == 1:
         message = f"All labels of {split} are {known.pop()}."
-        log.add("one_class_split", message, "Add pairs of the other class, or split anew.", file, None, "label")
+        log.add("one_class_split", message, "Add pairs of the other class, or split again.", file, None, "label")
 
 
 def _all_pairs(data: DataSet) -> _AllPairs:

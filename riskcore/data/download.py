@@ -1,7 +1,7 @@
-"""The public benchmark sets by name, from their public home: the experiment archives of DeepMatcher's authors.
+"""Downloads of public benchmark sets by name, from the experiment archives of DeepMatcher's authors.
 
-Their publishers state no checksums. So the archive's own CRCs are checked, the SHA-256 of what came is kept
-beside the data in `source.json`, and whoever knows the right one can demand it.
+Their publishers give no checksums. So the archive's own CRCs are checked, the SHA-256 of the download is kept beside
+the data in `source.json`, and a caller who knows the right one can require it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def download(
     name, config = known_name(name), config or DownloadConfig()
     folder = to / name
     if folder.exists():
-        raise DownloadError(f"{folder} is already there. Delete it, or choose another place with --to.")
+        raise DownloadError(f"{folder} already exists. Delete it, or choose another folder with --to.")
     url = (base_url or os.environ.get(BASE_URL_VARIABLE) or BASE_URL).rstrip("/") + "/" + _ARCHIVES[name]
     try:
         with folder_in_place(folder) as beside:
@@ -85,7 +85,7 @@ def download(
 
 
 def known_name(name: str) -> str:
-    """The data set's name as it is spelt, whatever case it was given in."""
+    """The data set's name in its usual spelling, whatever case it was given in."""
     by_case = {known.lower(): known for known in NAMES}
     if name.lower() in by_case:
         return by_case[name.lower()]
@@ -107,7 +107,7 @@ def _fetch(url: str, path: Path, config: DownloadConfig, progress: OnBytes | Non
     except urllib.error.URLError as error:
         raise DownloadError(f"No connection to {url}: {error.reason}. Check the network.") from error
     except (TimeoutError, ConnectionError, http.client.HTTPException) as error:
-        raise DownloadError(f"The connection to {url} broke off: {error}. Try again.") from error
+        raise DownloadError(f"The connection to {url} was lost: {error}. Try again.") from error
 
 
 def _copy(response: http.client.HTTPResponse, path: Path, config: DownloadConfig, progress: OnBytes | None) -> str:
@@ -124,7 +124,7 @@ def _copy(response: http.client.HTTPResponse, path: Path, config: DownloadConfig
             if progress:
                 progress(done, total)
     if total is not None and done < total:
-        raise DownloadError(f"Only {done:,} of {total:,} bytes came. Try again.")
+        raise DownloadError(f"Only {done:,} of {total:,} bytes arrived. Try again.")
     return digest.hexdigest()
 
 

@@ -1,4 +1,4 @@
-"""The field's own format: a folder of `tableA`, `tableB`, `train`, `valid` and `test`, each csv or parquet.
+"""The usual format: a folder of `tableA`, `tableB`, `train`, `valid` and `test`, each csv or parquet.
 
 Tables have a column `id`; pairs have `ltable_id`, `rtable_id` and `label`, which `test` may leave out or empty.
 Without a `tableB` both sides of a pair are records of `tableA`: a self-join.
@@ -55,7 +55,7 @@ def _find(folder: Path, stem: str) -> list[Path]:
 def _read(folder: Path, stem: str, log: ProblemLog, config: DataConfig) -> TextFile | None:
     found = _find(folder, stem)
     if len(found) > 1:
-        message = f"{found[0].name} and {found[1].name} are both there."
+        message = f"Both {found[0].name} and {found[1].name} exist."
         log.add("ambiguous_file", message, "Keep one of them.", found[0].name)
     if not found and stem != TABLES[1]:
         cure = f"Add {stem}.csv or {stem}.parquet to the folder."
@@ -111,7 +111,7 @@ def _split(
     lacking = missing_columns(file, wanted, log)
     _check_columns(file, log)
     if not len(file):
-        log.add_header("empty_split", "There is no pair in it.", "Add pairs, or split the data anew.", file.name)
+        log.add_header("empty_split", "There is no pair in it.", "Add pairs, or split the data again.", file.name)
     labels = read_labels(file, log, config)
     if LABEL in file.names and name in LABELLED_SPLITS:
         require_labels(file, labels, np.ones(len(file), dtype=bool), log)

@@ -1,4 +1,4 @@
-"""A table as HTML: for reports, and for objects that show themselves in a notebook. Record text is hostile."""
+"""A table as HTML: for reports, and for objects that show themselves in a notebook. Record text is not trusted."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def html_table(caption: str, frame: pd.DataFrame) -> str:
 
 
 def html_text(value: Any) -> str:
-    """The value as text between tags: nothing in it is markup, nothing hidden."""
+    """The value as text between tags: markup is escaped, invisible characters are written out."""
     if value is None or value is pd.NA or (isinstance(value, float) and pd.isna(value)):
         return ""
     return html.escape(visible(f"{value:.4g}" if isinstance(value, float) else str(value)))

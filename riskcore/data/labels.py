@@ -1,7 +1,7 @@
-"""Labels and splits as they stand in files: what is accepted, and what is reported.
+"""Labels and splits as files hold them: what is accepted, and what is reported.
 
-A label is 1 (match) or 0 (non-match); 1.0 and 0.0 are taken too, because spreadsheets and pandas write them so
-once a column has a gap. A missing label is `UNKNOWN`, which only pairs outside train and valid may have.
+A label is 1 (match) or 0 (non-match); 1.0 and 0.0 are accepted too, because spreadsheets and pandas write them like
+this once a column has a gap. A missing label is `UNKNOWN`, which only pairs outside train and valid may have.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BAD = 2
 
 
 def read_labels(file: TextFile, log: ProblemLog, config: DataConfig) -> np.ndarray:
-    """The file's labels as int8, `UNKNOWN` where there is none; texts that are no label are logged."""
+    """The file's labels as int8, `UNKNOWN` where there is none; other texts are logged."""
     if LABEL not in file.names:
         return np.full(len(file), UNKNOWN, dtype=np.int8)
     texts = file.text(LABEL, config)

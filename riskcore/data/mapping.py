@@ -31,7 +31,7 @@ def shared_attributes(
 ) -> tuple[dict[str, str], list[str]]:
     """Source name to target name of each attribute that both have, and a notice for each that is dropped."""
     if target is None and attribute_map:
-        raise ConfigError("An attribute map needs a target: without one there is only one set of names.")
+        raise ConfigError("An attribute map needs a target: without one, there are no other names to map to.")
     theirs = (source if target is None else target).attributes
     _check_map(attribute_map, source.attributes, theirs)
     taken = set(attribute_map.values())

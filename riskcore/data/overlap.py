@@ -41,8 +41,8 @@ def is_among(pairs: Pairs, others: Pairs) -> np.ndarray:
 def told_apart(whole: Table, shared: Table) -> np.ndarray:
     """For each record, whether its shared values belong to no other record of its table.
 
-    `whole` has all attributes and `shared` those that source and target have in common, row by row. Records that
-    differ only in what was dropped look the same, and nobody can say which of them another data set means.
+    `whole` has all attributes and `shared` those that source and target have in common, row by row. Records that differ
+    only in dropped attributes look the same, so it is unknown which of them another data set contains.
     """
     looks, records = record_codes(shared.values), record_codes(whole.values)
     distinct = np.unique(np.column_stack([looks, records]), axis=0)[:, 0]

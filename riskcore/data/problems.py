@@ -1,9 +1,9 @@
 """What is wrong with an input: one value per finding, and a log that collects them all.
 
-`row` is the line of the file as a text editor counts it, the header being row 1; a record that spans
-several lines has the row of its first line. In parquet files, which have no lines, it is the record number
-starting at 1; in frames it is the position that `iloc` takes, starting at 0. Record text is hostile: whatever is
-quoted here is cut short and has no control characters.
+`row` is the line of the file as a text editor counts it, the header being row 1; a record that spans several lines has
+the row of its first line. In parquet files, which have no lines, it is the record number starting at 1; in frames it is
+the position that `iloc` takes, starting at 0. Record text is not trusted: whatever is quoted here is cut short and has
+no control characters.
 """
 
 from __future__ import annotations
@@ -172,7 +172,7 @@ def visible(text: str) -> str:
 
 
 def shown(value: str) -> str:
-    """A value quoted for a message: on one line, cut short, nothing hidden in it."""
+    """A value quoted for a message: on one line, cut short, with invisible characters written out."""
     cut = value[:SHOWN_CHARS]
     return f"'{visible(cut)}{'…' if len(value) > len(cut) else ''}'"
 

@@ -22,11 +22,11 @@ class Sample:
 
 
 _SAMPLES = (
-    ("bibliography_clean", "Bibliography, curated", "Papers from two well-kept catalogues: a source to learn from."),
+    ("bibliography_clean", "Bibliography, curated", "Papers from two well-edited catalogues: a source to learn from."),
     (
         "bibliography_scraped",
         "Bibliography, scraped",
-        "The same field as found on the web, with abbreviations, typos and gaps: a target to adapt to.",
+        "The same kind of papers as scraped from the web, with abbreviations, typos and gaps: a target to adapt to.",
     ),
     ("products", "Products", "Offers of two shops with model numbers, where one digit makes another product."),
 )

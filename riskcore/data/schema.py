@@ -62,7 +62,7 @@ def _check_overrides(overrides: Mapping[str, str], attributes: Sequence[str]) ->
         if name not in attributes:
             raise ConfigError(f"No attribute is called {name!r}. Attributes: {', '.join(attributes)}.")
         if kind not in known:
-            raise ConfigError(f"{kind!r} is no attribute type (given for {name!r}). Types: {', '.join(known)}.")
+            raise ConfigError(f"{kind!r} is not an attribute type (given for {name!r}). Types: {', '.join(known)}.")
 
 
 def _spread(tables: Sequence[Table], attribute: str, size: int) -> list[str]:

@@ -50,7 +50,7 @@ def ratio_split(labels: np.ndarray, ratio: tuple[float, float, float], seed: int
 def fraction_sample(labels: np.ndarray, fraction: float, seed: int) -> np.ndarray:
     """Rows of a sample with the given share of each label, at least one of each; in their original order."""
     if not 0 < fraction <= 1:
-        raise ConfigError(f"The training fraction is {fraction:g}; it must lie above 0 and at most at 1.")
+        raise ConfigError(f"The training fraction is {fraction:g}; it must be above 0 and at most 1.")
     generator = _generator(seed, _FRACTION)
     chosen = []
     for label in np.unique(labels):
@@ -63,7 +63,7 @@ def fraction_sample(labels: np.ndarray, fraction: float, seed: int) -> np.ndarra
 def size_sample(count: int, size: int, seed: int) -> np.ndarray:
     """`size` of `count` rows, each equally likely; in their original order."""
     if not 0 <= size <= count:
-        raise ConfigError(f"The validation size is {size:,}; it must lie between 0 and the {count:,} pairs there are.")
+        raise ConfigError(f"The validation size is {size:,}; it must lie between 0 and {count:,}.")
     return np.sort(_generator(seed, _SIZE).permutation(count)[:size])
 
 

@@ -71,12 +71,12 @@ def build_workload(
 ) -> tuple[Workload, TargetTruth]:
     """Ds, Dv and Dt from one data set, or from a source and a target; and apart from them the target's labels.
 
-    Without a target the three parts are the data set's own, or with a `split` such as '2:2:6' all its pairs
-    pooled, shuffled and stratified. With a target, Ds is all of the source, Dv and Dt are the target's valid and
-    test, and a `split` is the target's. Pairs of the source that the target has too are left out, since their labels
-    would give away the target's: the same two records by the values of the shared attributes, where these are most
-    of one data set's attributes and tell a record apart from the others of its table. `attribute_map` gives source
-    names their target names; `types` overrides the types inferred from the source.
+    Without a target the three parts are the data set's own, or with a `split` such as '2:2:6' all its pairs pooled,
+    shuffled and stratified. With a target, Ds is all of the source, Dv and Dt are the target's valid and test, and a
+    `split` is the target's. Pairs of the source that the target has too are left out, since their labels would reveal
+    the target's: the same two records by the values of the shared attributes, where these are most of one data set's
+    attributes and tell a record apart from the others of its table. `attribute_map` gives source names their target
+    names; `types` overrides the types inferred from the source.
     """
     names, notices = shared_attributes(source, target, attribute_map or {})
     ours = restricted(source, {name: name for name in names})
@@ -140,7 +140,7 @@ def pooled(data: DataSet) -> LabelledPairs:
 
 
 def _labelled(pairs: LabelledPairs, part: str, notices: list[str]) -> LabelledPairs:
-    """The pairs that have a label; leaving others out is noticed."""
+    """The pairs that have a label; a notice says how many were left out."""
     known = pairs.labels != UNKNOWN
     if not known.all():
         notices.append(f"{int((~known).sum()):,} {part} pairs have no label and are left out.")

@@ -1,6 +1,6 @@
-"""How good the labels are, what fine-tuning changed, what reviewing finds, and what the theory says of it.
+"""How good the labels are, what fine-tuning changed, what a review finds, and what the theory says about it.
 
-True labels are for looking back only: nothing here is ever handed to training.
+True labels are used only after training: nothing here is ever given to training.
 """
 
 from riskcore.evaluation.budget import BudgetCurve, budget_curve, budget_curves

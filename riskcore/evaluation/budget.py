@@ -1,7 +1,7 @@
-"""What a reviewer gets for the time spent: errors found per pairs reviewed, by ranking, and F1 after correcting them.
+"""What a review finds: errors by the number of pairs reviewed, for each ranking, and F1 after correcting them.
 
-Equal scores leave the order open; figures are then the mean over all orders of the tied pairs, and F1 is that of the
-mean confusion. Pairs whose truth is unknown are left out, since nobody could count what reviewing them found.
+Ties leave the order undefined; figures are then the mean over all orders of the tied pairs, and F1 is that of the mean
+confusion matrix. Pairs whose truth is unknown are left out, since errors among them cannot be counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ SHARES = (0.5, 0.8, 0.9, 0.95, 1.0)
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class BudgetCurve:
-    """One ranking as a review queue. What needs truth, or an error to find, is None where there is none."""
+    """One ranking as a review queue. Figures that need truth, or at least one error, are None without it."""
 
     name: str
     labels_used: tuple[str, ...]  # by the ranking; counting what it found needs the target's

@@ -1,7 +1,7 @@
 """Whether a probability of 0.8 is right eight times in ten, before and after fine-tuning.
 
-Bins hold equal numbers of pairs rather than equal widths: matchers crowd at 0 and 1, and bins of equal width would
-be empty in between. Equal probabilities are never torn apart, so the order of the pairs changes nothing.
+Bins hold equal numbers of pairs rather than equal widths: most probabilities are near 0 and 1, and bins of equal width
+would be nearly empty in between. Equal probabilities always share a bin, so the order of the pairs changes nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Calibration:
 
 @dataclasses.dataclass(frozen=True)
 class CalibrationChange:
-    """The same pairs before and after; a fall is an improvement."""
+    """The same pairs before and after; lower is better."""
 
     before: Calibration
     after: Calibration

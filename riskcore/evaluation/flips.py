@@ -1,7 +1,7 @@
-"""What changed between two sets of labels: pairs fixed and broken, whether that may be chance, and the change in F1.
+"""What changed between two sets of labels: pairs fixed and broken, whether chance could explain it, the change in F1.
 
 A pair is flipped if its label changed, fixed if it was wrong and is right now, broken if it was right and is wrong
-now. Flips need no truth; the rest rests on the pairs whose truth is known.
+now. Flips need no truth; everything else is computed on the pairs whose truth is known.
 """
 
 from __future__ import annotations

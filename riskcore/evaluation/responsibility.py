@@ -16,7 +16,7 @@ from riskcore.evaluation.truth import UNKNOWN, EvaluationError, checked_labels, 
 
 @dataclasses.dataclass(frozen=True)
 class Responsibility:
-    """One rule's part in the flips. What needs truth is None where none is known."""
+    """One rule's part in the flips. Figures that need truth are None where none is known."""
 
     rule: int  # its column in the firing matrix
     pairs: int  # flipped pairs whose new label it points to
@@ -56,7 +56,7 @@ def responsibilities(
     """Rank the rules by what they flipped, fixed and broke.
 
     `fired` has a row per pair and a column per rule; `outcomes` says per rule which class it points to (1 match,
-    0 non-match) and `weights` how loudly (the risk model's `effective_weight`).
+    0 non-match) and `weights` how much it counts (the risk model's `effective_weight`).
     """
     was = checked_labels(before)
     now = checked_labels(after, len(was))

@@ -42,7 +42,7 @@ class PairTheory:
     def text(self) -> str:
         """One sentence for the pair's card."""
         if self.vacuous or self.bound is None:
-            return "The bound says nothing for this pair."
+            return "The bound is vacuous for this pair."
         relation = "at least" if self.kind == "false negatives" else "at most"
         return f"With the theory's confidence, mu is {relation} {self.bound:.3f}."
 
@@ -69,7 +69,7 @@ class ErrorTheory:
 
     @property
     def kept(self) -> float | None:
-        """Share of the non-vacuous bounds that the pair's mu keeps; the theory promises 1 - delta."""
+        """Share of the non-vacuous bounds that hold for the pair's mu; the theory guarantees 1 - delta."""
         told = ~self.vacuous
         above = self.mu >= self.bound if self.kind == "false negatives" else self.mu <= self.bound
         return float(above[told].mean()) if told.any() else None

@@ -1,7 +1,7 @@
 """True labels as evaluation takes them: 1 match, 0 non-match, -1 unknown; or `None` where there are none at all.
 
-Pairs of unknown truth are left out of every number that needs it. Whatever then has nothing to rest on is `None`
-(or NaN within an array), never 0.
+Pairs of unknown truth are left out of every number that needs it. A number that then cannot be computed is `None` (or
+NaN within an array), never 0.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ UNKNOWN = -1
 
 
 class EvaluationError(RiskcoreError):
-    """What is compared does not belong together, or is not what it has to be."""
+    """The arrays to compare do not belong together, or hold invalid values."""
 
 
 def checked_truth(truth: np.ndarray | None, pairs: int) -> np.ndarray:

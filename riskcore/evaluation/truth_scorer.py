@@ -1,4 +1,4 @@
-"""What only the target's labels can tell. Where there are none the answer is None, never 0."""
+"""Figures that need the target's labels. Where there are none, a figure is None, never 0."""
 
 from __future__ import annotations
 

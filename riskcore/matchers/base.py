@@ -1,6 +1,6 @@
 """What a matcher is, and how to add one.
 
-A matcher turns pairs into match probabilities, and lets itself be trained. To add one:
+A matcher turns pairs into match probabilities and can be trained. To add one:
 
 1. Write one file in `riskcore/matchers/` with a class derived from `Matcher`. Give it a `kind` (its name in
    `MatcherConfig.kind`) and `rates` (its usual learning rates), and fill in the methods below:
@@ -55,7 +55,9 @@ class Examples:
 
     def __post_init__(self) -> None:
         if self.metrics is not None and self.metrics.shape[:1] != (len(self.pairs),):
-            raise MatcherError(f"{len(self.pairs)} pairs came with metrics of shape {self.metrics.shape}: align them.")
+            raise MatcherError(
+                f"{len(self.pairs)} pairs have metrics of shape {self.metrics.shape}. Give one row per pair."
+            )
 
     def __len__(self) -> int:
         return len(self.pairs)
@@ -63,7 +65,7 @@ class Examples:
     @property
     def labels(self) -> np.ndarray:
         if not isinstance(self.pairs, LabelledPairs):
-            raise MatcherError("These pairs carry no labels; training needs labelled pairs.")
+            raise MatcherError("These pairs have no labels; training needs labelled pairs.")
         return self.pairs.labels
 
     def take(self, rows: np.ndarray | slice) -> Examples:
@@ -93,7 +95,7 @@ class TuningSet:
     def from_labels(
         cls, examples: Examples, match_weight: float = 1.0, smoothing: float = 0.0, share: float = 1.0
     ) -> Self:
-        """Cross-entropy on labels, `match_weight` times dearer for matches; `share` scales the whole set."""
+        """Cross-entropy on labels, with weight `match_weight` for matches; `share` scales the whole set."""
         truth = np.where(examples.labels == 1, 1.0 - smoothing, smoothing)
         scale = share * np.where(examples.labels == 1, match_weight, 1.0)
         return cls(examples, scale * truth, scale * (1.0 - truth))
@@ -134,7 +136,7 @@ class Matcher(abc.ABC):
 
     @abc.abstractmethod
     def snapshot(self, moments: bool = False) -> Arrays:
-        """All that was learned, as arrays of its own; with `moments`, what the optimiser remembers too."""
+        """Everything that was learned, as copied arrays; with `moments`, the optimiser's state too."""
 
     @abc.abstractmethod
     def restore(self, arrays: Arrays) -> None:
@@ -148,7 +150,7 @@ def as_sets(sets: TuningSet | Sequence[TuningSet]) -> tuple[TuningSet, ...]:
 
 
 def metrics_of(examples: Examples) -> np.ndarray:
-    """The metrics, for a matcher that cannot do without."""
+    """The metrics, for a matcher that needs them."""
     if examples.metrics is None:
-        raise MatcherError("A wide matcher needs the metrics of every pair; these examples carry none.")
+        raise MatcherError("A wide matcher needs the metrics of every pair; these examples have none.")
     return examples.metrics

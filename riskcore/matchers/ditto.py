@@ -89,7 +89,7 @@ class DittoMatcher(NeuralMatcher):
         return [self.serialiser.join(one, other, self.frequency) for one, other in zip(left, right, strict=True)]
 
     def _perturbed(self, left: Record, right: Record, draw: np.random.Generator) -> tuple[Record, Record]:
-        """Now and then one record of the pair is perturbed."""
+        """Perturbs one record of some pairs, chosen at random."""
         if draw.random() >= self.config.augment:
             return left, right
         keep = self.serialiser.prefixes[0].shape[1]
@@ -98,7 +98,8 @@ class DittoMatcher(NeuralMatcher):
         return left, perturbed(right, draw, keep)
 
     def _hidden(self, network: Transformer, pairs: Pairs) -> _Hidden:
-        """What the frozen layers say of these pairs, kept while the pairs live and room is left."""
+        """Output of the frozen layers for these pairs, kept as long as the pairs are and while there is memory for
+        it."""
         if pairs in self._kept:
             return self._kept[pairs]
         hidden = _Hidden(network, self._sequences(pairs))

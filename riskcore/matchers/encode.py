@@ -1,6 +1,6 @@
 """Text as integers: each distinct value is split into words once, each distinct word gets its vector once.
 
-`Encoder` remembers what it has met. `Corpus` is the compact view of a few examples that one training pass or
+`Encoder` remembers what it has seen. `Corpus` is the compact view of a few examples that one training pass or
 one prediction works on: its word numbers depend on those examples alone, never on what was encoded before,
 so results are the same in a fresh process.
 """
@@ -53,7 +53,7 @@ class Corpus:
 
 
 class Encoder:
-    """Words, values and tables met so far."""
+    """Words, values and tables seen so far."""
 
     def __init__(self, vectors: WordVectors, max_words: int, max_values: int = 1_000_000) -> None:
         self.vectors, self.max_words, self.max_values = vectors, max_words, max_values

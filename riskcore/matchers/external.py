@@ -1,4 +1,4 @@
-"""Probabilities of a foreign matcher, from a file or a frame of pair id and probability.
+"""Probabilities of another matcher, from a file or a frame of pair id and probability.
 
 Rules, risk, ranking and audit work on them as on any other; only training does not, since there is nothing to train.
 """
@@ -22,7 +22,7 @@ SHOWN = 5  # examples named in an error; the rest are counted
 
 
 class ExternalMatcher(Matcher):
-    """Looks answers up. `MatcherConfig.scores` names the file (csv or parquet: `id`, `probability`)."""
+    """Looks probabilities up. `MatcherConfig.scores` names the file (csv or parquet: `id`, `probability`)."""
 
     kind = "external"
     trainable = False
@@ -33,13 +33,13 @@ class ExternalMatcher(Matcher):
 
     @classmethod
     def from_frame(cls, frame: pd.DataFrame, attributes: Sequence[Attribute]) -> Self:
-        """A matcher whose answers are at hand: a frame of `id` and `probability`."""
+        """A matcher whose probabilities are given: a frame of `id` and `probability`."""
         matcher = cls(MatcherConfig(kind=cls.kind), attributes)
         matcher.scores = checked_scores(frame, "scores", first_record=0)
         return matcher
 
     def begin(self, train: Examples, seed: int) -> None:
-        """Nothing is learned; the file is read so that its faults show early."""
+        """Nothing is learned; the file is read so that its errors are reported early."""
         self._scores()
 
     def fine_tune(
@@ -92,12 +92,12 @@ def check_scores(config: MatcherConfig) -> pd.Series:
 
 
 def read_scores(path: Path) -> pd.Series:
-    """Probability by pair id. All faults of the file are told at once."""
+    """Probability by pair id. One error lists all faults of the file."""
     return checked_scores(_frame(path), str(path))
 
 
 def checked_scores(frame: pd.DataFrame, name: str, first_record: int = 1) -> pd.Series:
-    """Probability by pair id, from columns `id` and `probability`. All faults are told at once."""
+    """Probability by pair id, from columns `id` and `probability`. One error lists all faults."""
     missing = [column for column in ("id", "probability") if column not in frame.columns]
     if missing:
         raise MatcherError(f"{name} has no column {' and no column '.join(missing)}; it needs id and probability.")

@@ -1,4 +1,4 @@
-"""How common each word was in training, by hash; a word never met is as rare as can be."""
+"""How common each word was in training, by hash; an unseen word counts as the rarest."""
 
 from __future__ import annotations
 

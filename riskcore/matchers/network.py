@@ -22,7 +22,7 @@ def compare(u: Tensor, v: Tensor) -> Tensor:
 
 
 class Highway(nn.Module):
-    """Layers that let what needs no change pass."""
+    """Highway layers: a learned gate decides how much of the input passes unchanged."""
 
     def __init__(self, width: int, layers: int = 2) -> None:
         super().__init__()

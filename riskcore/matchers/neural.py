@@ -53,7 +53,7 @@ class NeuralMatcher(Matcher):
 
     @abc.abstractmethod
     def _work(self, several: Sequence[Examples], training: bool) -> Work:
-        """These examples, one after the other, ready."""
+        """These examples, one after the other, ready for a pass."""
 
     def _learn_facts(self, train: Examples) -> None:
         """Take statistics from training pairs."""
@@ -71,7 +71,7 @@ class NeuralMatcher(Matcher):
         return self.standardiser.width if self.standardiser is not None else 0
 
     def _wide(self, several: Sequence[Examples]) -> np.ndarray | None:
-        """The metrics of these examples as the head wants them."""
+        """The metrics of these examples as input of the head."""
         if self.standardiser is None:
             return None
         return np.concatenate([self.standardiser.transform(metrics_of(examples)) for examples in several])
@@ -177,7 +177,7 @@ class NeuralMatcher(Matcher):
 
     def _ready(self) -> nn.Module:
         if self.network is None:
-            raise MatcherError(f"This {self.kind} matcher was never trained: call fit, or load a saved one.")
+            raise MatcherError(f"This {self.kind} matcher was never trained. Train it, or load a saved one.")
         torch.set_num_threads(self.config.threads)
         return self.network
 

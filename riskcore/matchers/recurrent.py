@@ -1,8 +1,8 @@
 """A bidirectional GRU over values of unequal length, both directions in one loop and without padding.
 
-Torch's own walks either direction by itself and records every small operation for the gradient; on a processor
-that costs more than the arithmetic. Here values are read from both ends at once (`Reading.mirror` says where a
-token stands when its value is read backwards), and the gradient is written out. Same formulas, same numbers.
+Torch's own GRU runs each direction separately and records every small operation for the gradient; on a CPU that costs
+more than the arithmetic. Here values are read from both ends at once (`Reading.mirror` says where a token stands when
+its value is read backwards), and the gradient is written out. Same formulas, same numbers.
 """
 
 from __future__ import annotations

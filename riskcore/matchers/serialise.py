@@ -144,6 +144,6 @@ def _tokenizer(folder: Path) -> Any:
 
 
 def _special(tokenizer: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """What the model wants before, between and after two texts."""
+    """The special tokens that the model expects before, between and after two texts."""
     ids = np.array(tokenizer.encode("", "").ids, dtype=np.int64)
     return ids[:1], ids[1:-1], ids[-1:]

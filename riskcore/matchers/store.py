@@ -1,4 +1,4 @@
-"""Matchers on disk: `matcher.json` says what it is and how it was made, `weights.safetensors` what it learned."""
+"""Matchers on disk: `matcher.json` has kind and settings, `weights.safetensors` what was learned."""
 
 from __future__ import annotations
 

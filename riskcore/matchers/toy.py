@@ -1,6 +1,6 @@
 """A matcher that trains in milliseconds: logistic regression on a few word overlaps. For tests and demos.
 
-It needs numpy only, and behaves like its big siblings in every respect: seeds, snapshots, soft targets, metrics.
+It needs numpy only, and behaves like the other matchers in every respect: seeds, snapshots, soft targets, metrics.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class ToyMatcher(Matcher):
 
     def _ready(self) -> np.ndarray:
         if self.weights is None:
-            raise MatcherError("This toy matcher was never trained: call fit, or load a saved one.")
+            raise MatcherError("This toy matcher was never trained. Train it, or load a saved one.")
         return self.weights
 
     def _inputs(self, examples: Examples) -> np.ndarray:

@@ -65,7 +65,7 @@ class Transformer(nn.Module):
 
 
 def load_encoder(folder: Path, dropout: float) -> Any:
-    """The encoder from a local folder, without network and without a word on the console."""
+    """The encoder from a local folder, loaded without network access and without console output."""
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from transformers import AutoModel
     from transformers.utils import logging
@@ -126,7 +126,7 @@ def _padded(sequences: Sequence[PairText], padding: int) -> tuple[Tensor, Tensor
 
 @contextlib.contextmanager
 def _evaluating(module: nn.Module) -> Iterator[None]:
-    """Frozen layers never drop anything, not even while the others train."""
+    """Frozen layers use no dropout, even while the others train."""
     training = module.training
     module.eval()
     try:

@@ -1,8 +1,8 @@
 """Frozen vectors of words: pre-trained subword vectors beside hashed character n-grams.
 
-The pre-trained part knows what common words mean; the n-grams make names, misspellings and model numbers
-that nobody trained on resemble what is spelled like them. Both depend on the word alone, so any word ever
-met has a vector, and nothing about the vocabulary needs to be stored with a matcher.
+The pre-trained part knows what common words mean; the n-grams make names, misspellings and model numbers that were
+never trained on resemble words of similar spelling. Both depend on the word alone, so any word ever met has a vector,
+and nothing about the vocabulary needs to be stored with a matcher.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class WordVectors:
 
     @property
     def parts(self) -> tuple[int, int]:
-        """Columns that tell the meaning, columns that tell the spelling."""
+        """The number of columns for meaning, and for spelling."""
         return self.subwords.shape[1], self.projection.shape[1]
 
     @property
@@ -70,7 +70,7 @@ class WordVectors:
 
 @functools.cache
 def pretrained() -> WordVectors:
-    """The vectors that travel inside the package, read once per process (about 50 MB)."""
+    """The vectors that come with the package, read once per process (about 50 MB)."""
     from safetensors.numpy import load_file
     from tokenizers import Tokenizer
 

@@ -4,8 +4,8 @@ What decides is often a threshold ("every model number found"), which a small ne
 number. So each metric also enters as steps: the range between two neighbouring quantiles of the training pairs is
 one input that rises from 0 to 1 within it. This took the head alone on Abt-Buy from 80 to 86 F1.
 
-A metric that never varied in training, and a flag never seen in both states, say nothing that was learned; they
-enter as 0, so that a target with new gaps does not stir untrained weights.
+A metric that never varied in training, and a flag never seen in both states, carry nothing that was learned; they enter
+as 0, so that a target with new gaps does not activate untrained weights.
 """
 
 from __future__ import annotations

@@ -87,7 +87,7 @@ class MetricSpace:
         return next(name for name in (f"{WHOLE_RECORD}{'_' * n}" for n in count()) if name not in taken)
 
     def transform(self, pairs: Pairs, on_progress: OnProgress | None = None) -> MetricMatrix:
-        """Score all pairs. `on_progress(done, total)` is told of attributes' pairs as they are done."""
+        """Score all pairs. `on_progress(done, total)` is called as the pairs of each attribute are done."""
         values = np.full((len(pairs), len(self.metrics)), np.nan, dtype=np.float32)
         total, column = len(pairs) * len(self.attributes), 0
         for index, (attribute, statistics) in enumerate(zip(self.attributes, self.statistics, strict=True)):

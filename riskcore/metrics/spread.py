@@ -1,4 +1,4 @@
-"""Mean and spread of metrics over pairs, missing values left out: what every standardisation of metrics rests on."""
+"""Mean and spread of metrics over pairs, missing values left out: the basis of every standardisation of metrics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Other ways to say which labels are likely wrong, through one interface: a `Ranking`, higher is riskier.
+"""Baseline rankings of labels by how likely they are wrong, with one interface: a `Ranking`, higher is riskier.
 
 To add one, write a function that returns a `Ranking` with a score per pair and the labels it used;
 `ranking_quality.compare` and the screens then treat it like all the others.
@@ -50,7 +50,7 @@ def uncertainty(ensemble: np.ndarray) -> Ranking:
 def static_rules(
     prior: RiskModel, probabilities: np.ndarray, fired: sparse.sparray, labels: np.ndarray | None = None
 ) -> Ranking:
-    """The risk model with its weights as they start: what the rules know without learning to rank."""
+    """The risk model with its prior weights: what the rules indicate without learning to rank."""
     return Ranking("static rules", prior.score(probabilities, fired, labels).risk, ("source",))
 
 

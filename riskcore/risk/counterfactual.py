@@ -20,7 +20,7 @@ _GRID = 2001  # matcher outputs tried on the label's side of 0.5, before the nea
 
 @dataclasses.dataclass(frozen=True)
 class Counterfactual:
-    """What it would take. `None` where no change of that kind suffices."""
+    """The smallest change of each kind. `None` where no change of that kind suffices."""
 
     level: float
     risk: float  # as things are
@@ -83,7 +83,7 @@ def _fewest_mutes(
 def _greedy_mutes(
     model: RiskModel, terms: np.ndarray, total: np.ndarray, label: int, level: float, used: np.ndarray
 ) -> tuple[tuple[int, ...] | None, float | None, bool]:
-    """Mute whatever lowers the risk most, again and again."""
+    """Mute the rule whose removal lowers the risk most, and repeat."""
     muted: list[int] = []
     left = list(used)
     while left:

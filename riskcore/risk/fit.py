@@ -75,11 +75,13 @@ def _cannot_fit(truth: np.ndarray, wrong: np.ndarray) -> tuple[str, ...]:
 
 
 def _thin(matrix: sparse.csr_array, wrong: np.ndarray, truth: np.ndarray, config: RiskConfig) -> tuple[str, ...]:
-    """What a fit that went through should still tell its reader."""
+    """Where a successful fit has little evidence."""
     notes = []
     for count, name in ((wrong.sum(), "mispredicted"), ((~wrong).sum(), "correctly predicted")):
         if count < config.few_mispredicted:
-            notes.append(f"only {count} of the {len(wrong)} validation pairs are {name}: the fit rests on few examples")
+            notes.append(
+                f"only {count} of the {len(wrong)} validation pairs are {name}: the fit is based on few examples"
+            )
     missed = {"match": truth == 1, "non-match": truth == 0}
     notes += [
         f"no {name} among the validation pairs is mispredicted" for name, of in missed.items() if not wrong[of].any()
@@ -224,7 +226,7 @@ class _Fit:
         learned = {name: getattr(self, name).detach().numpy() for name in ("rsd", "matcher_rsd")}
         if not all(np.isfinite(values).all() for values in learned.values()):
             raise RiskModelError(
-                "The risk model's fit went astray: a parameter is not a number. Lower RiskConfig.rate."
+                "The fit of the risk model diverged: a parameter is not a number. Lower RiskConfig.rate."
             )
         weight = np.where(self.weight_free.numpy(), self.weight.detach().numpy(), self.prior.weight)
         return dataclasses.replace(self.prior, weight=weight, a=self.a.item(), c=self.c.item(), **learned)

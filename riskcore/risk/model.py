@@ -1,8 +1,8 @@
 """The risk model as a person can read it: per rule a mean, a relative deviation and a weight; for the
 matcher a deviation per slice of its output and the shape of its weight. Frozen, bounded, JSON both ways.
 
-Rules are known by their text only, in the order of the firing matrix's columns. What a person decides about
-a rule (mute, pin, another weight) lies over what was learned and can be taken back.
+Rules are known by their text only, in the order of the firing matrix's columns. What a person decides about a rule
+(mute, pin, another weight) overrides what was learned and can be undone.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ class RiskModel:
 
     @property
     def deviation(self) -> np.ndarray:
-        """Each rule's standard deviation; a pinned rule is as sure of itself as any may be."""
+        """Each rule's standard deviation; a pinned rule has the lowest that is allowed."""
         rsd = np.where(self.pinned, self.rsd_bounds[0], self.rsd)
         return rsd * np.maximum(self.mean, self.mean_floor)
 
@@ -86,7 +86,7 @@ class RiskModel:
         return np.minimum((np.asarray(probability) * count).astype(np.int64), count - 1)
 
     def matcher_weight(self, probability: np.ndarray) -> np.ndarray:
-        """An unsure matcher weighs less."""
+        """The matcher's weight by its output: an uncertain matcher counts less."""
         return 1 + self.a - np.exp(-np.square(probability - 0.5) / (2 * self.c**2))
 
     def matcher_deviation(self, probability: np.ndarray) -> np.ndarray:
@@ -112,7 +112,7 @@ class RiskModel:
         for group in (dict.fromkeys(muted, 0.0), dict.fromkeys(pinned, pin_weight), weights, dict.fromkeys(released)):
             twice = sorted(set(group) & set(wanted))
             if twice:
-                raise RiskModelError(f"One decision per rule, please; there are two about: {'; '.join(twice)}.")
+                raise RiskModelError(f"Give one decision per rule; there are two about: {'; '.join(twice)}.")
             wanted |= {rule: np.nan if weight is None else float(weight) for rule, weight in group.items()}
         columns = self.columns(list(wanted))
         decided, is_pinned = self.decided.copy(), self.pinned.copy()
@@ -184,7 +184,7 @@ def _problems(model: RiskModel) -> list[str]:
         if getattr(model, name).shape != (count,)
     ]
     if len(set(model.rules)) < count:
-        found.append("- the same rule is there twice.")
+        found.append("- the same rule occurs twice.")
     if model.matcher_rsd.ndim != 1 or not len(model.matcher_rsd):
         found.append("- the matcher needs at least one slice.")
     for name, (low, high) in _bounds(model).items():

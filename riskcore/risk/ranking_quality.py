@@ -1,6 +1,6 @@
 """How well a ranking finds wrong labels: AUROC with a bootstrap interval, precision at k, errors per review.
 
-Equal scores are no order: AUROC counts them half, and the rest is the mean over all orders of the tied pairs.
+In AUROC, ties count half; the other figures are the mean over all orders of the tied pairs.
 What cannot be computed (no error among the pairs, or nothing but errors) is `None`, never 0.
 """
 

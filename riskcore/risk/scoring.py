@@ -19,7 +19,7 @@ from riskcore.risk.value_at_risk import risk_of, top, values_at_risk
 
 
 class RiskModelError(RiskcoreError):
-    """A risk model, or what it is asked to score, is not what it has to be."""
+    """A risk model, or the input it is to score, is not valid."""
 
 
 class ScoringModel(Protocol):
@@ -41,7 +41,7 @@ class ScoringModel(Protocol):
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class RiskScores:
-    """What the risk model says of each pair. All arrays have one entry per pair."""
+    """The risk model's scores. All arrays have one entry per pair."""
 
     probability: np.ndarray  # the matcher's
     label: np.ndarray  # int8, 1 match, 0 non-match: the label whose risk is meant
@@ -135,7 +135,7 @@ def checked_firing(fired: sparse.sparray, pairs: int, rules: int) -> sparse.csr_
     if fired.shape != (pairs, rules):
         raise RiskModelError(
             f"The firing matrix is {fired.shape[0]} x {fired.shape[1]}; {pairs} pairs and {rules} rules "
-            f"need {pairs} x {rules}. Evaluate the rules of this very model on these very pairs."
+            f"need {pairs} x {rules}. Evaluate the rules of this model on these pairs."
         )
     matrix = sparse.csr_array(fired)
     if not matrix.data.all() or not matrix.has_canonical_format:

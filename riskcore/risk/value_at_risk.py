@@ -1,4 +1,4 @@
-"""Value at Risk of a label: how wrong it may well be, the worst outcomes of probability 1 - theta set aside.
+"""Value at Risk of a label: how wrong it may be once the worst outcomes, of probability 1 - theta, are set aside.
 
 With the equivalence probability of a pair truncated normal and `Q` its quantile,
 `VaR+ = 1 - Q(1 - theta)` is the risk of calling the pair a match and `VaR- = Q(theta)` that of calling it

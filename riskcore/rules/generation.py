@@ -48,7 +48,7 @@ def extract(
 
 
 def prune(found: RuleSet) -> RuleSet:
-    """Drop each rule that a more general one of its class, at least as pure, already says."""
+    """Drop each rule that a more general one of its class, at least as pure, makes redundant."""
     purity = found.purity
     by_shape: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for row, rule in enumerate(found.rules):

@@ -31,7 +31,7 @@ _FLAG_CUT = 0.5
 
 
 class RuleFormatError(RiskcoreError):
-    """A text or JSON value that is no rule."""
+    """A text or JSON value that is not a rule."""
 
 
 @dataclasses.dataclass(frozen=True, order=True)

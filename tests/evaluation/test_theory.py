@@ -131,7 +131,7 @@ def test_hundreds_of_rules_leave_the_bound_vacuous_and_say_so():
     many = theory_of(truth, label, mu, sigma, rules=300).false_negatives
     assert many.vacuous.all()
     assert many.kept is None
-    assert many.of(0).text == "The bound says nothing for this pair."
+    assert many.of(0).text == "The bound is vacuous for this pair."
     none = theory_of(truth, label, mu, sigma, rules=0).false_negatives
     assert not none.vacuous.any()
     assert none.kept == 1
