@@ -91,7 +91,7 @@ COMPARE_COLUMNS = (
     "p_value",  # of fixed against broken: the exact McNemar test
     "kept_iteration",  # None where the method has no iterations
     "labels_used",
-    "lacked",  # what the method could not do for want of labels
+    "lacked",  # what the method could not do for lack of labels
 )
 RECORD_COLUMNS = ("attribute", "left", "right")
 REASON_COLUMNS = (

@@ -120,7 +120,7 @@ def test_settings_come_from_a_file_and_options_win(call, tmp_path, runs):
         (("--source", "DATA", "--split", "a:b"), "a:b"),
         (("--source", "DATA", "--map", "title=name"), "needs a target"),
         (("--source", "DATA", "--train-fraction", "2"), "train_fraction"),
-        (("--source", "DATA", "--config", "nowhere.json"), "no file of settings"),
+        (("--source", "DATA", "--config", "nowhere.json"), "not a file of settings"),
         (("--source", "DATA", "--seed", "many"), "--seed"),
         (("--source", "DATA", "--matcher", "external"), "matcher.scores"),
     ],

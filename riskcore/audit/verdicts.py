@@ -64,7 +64,8 @@ class VerdictLog:
         return self._append(run, pair_id, WITHDRAWN, "", who)
 
     def current(self, run: str, who: str | None = None) -> dict[str, Verdict]:
-        """The current verdict on each pair: the latest that was not withdrawn, by this person or by anyone."""
+        """The current verdict on each pair: the latest that was not withdrawn, by this person or, if none is named, by
+        any."""
         by_person: dict[tuple[str, str], Verdict] = {}
         for entry in self.entries(run):
             by_person.pop((entry.pair_id, entry.who), None)  # so that the order is that of the current entries

@@ -63,7 +63,7 @@ def fraction_sample(labels: np.ndarray, fraction: float, seed: int) -> np.ndarra
 def size_sample(count: int, size: int, seed: int) -> np.ndarray:
     """`size` of `count` rows, each equally likely; in their original order."""
     if not 0 <= size <= count:
-        raise ConfigError(f"The validation size is {size:,}; it must lie between 0 and {count:,}.")
+        raise ConfigError(f"The validation size is {size:,}; it must lie between 0 and {count:,} pairs.")
     return np.sort(_generator(seed, _SIZE).permutation(count)[:size])
 
 

@@ -1,6 +1,6 @@
-"""The documents that a run leaves as JSON, field by field: what it was made from, what came out, methods compared.
+"""The JSON documents of a run, field by field: what it was made from, its results, and the comparison of methods.
 
-A field that needs labels that are not there holds None, never 0.
+A field that needs missing labels is None, never 0.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class MethodRow(TypedDict):
     precision: float | None
     recall: float | None
     labels_used: list[str]
-    lacked: NotRequired[list[str]]  # sentences about what could not be done for want of labels
+    lacked: NotRequired[list[str]]  # sentences about what could not be done for lack of labels
     best_iteration: NotRequired[int]  # the kept iteration
     validation_f1: NotRequired[float | None]
     unseen: NotRequired[dict[str, float | None]]
@@ -94,7 +94,7 @@ class IterationRow(TypedDict):
 
 
 class RunFindings(TypedDict):
-    """The results but for what is known only at the very end."""
+    """The results without the figures that are known only at the very end."""
 
     methods: dict[str, MethodRow]
     risk: RankingRow | None

@@ -1,4 +1,4 @@
-"""What a run knows before any matcher is trained, as files: pairs, metrics, rules, which rules fire, and the truth."""
+"""The files of a run that exist before any matcher is trained: pairs, metrics, rules, which rules fire, the truth."""
 
 from __future__ import annotations
 

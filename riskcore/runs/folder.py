@@ -1,4 +1,4 @@
-"""A run's folder: the path of each file, and what is in it. Only whole files have these names."""
+"""A run's folder: the path of each file, and what is in it. Only complete files have these names."""
 
 from __future__ import annotations
 
@@ -153,12 +153,12 @@ class RunFolder:
         return sorted(int(name[1]) for name in names if name)
 
     def iteration(self, method: str, iteration: int | None) -> int:
-        """The iteration asked for; else the kept one; while none is kept, the latest."""
+        """The requested iteration; by default the kept one, or the latest while none is kept."""
         there = self.iterations(method)
         if not there:
             raise StorageError(f"Run {self.path.name} has no scores of {method!r}. Wait for its first iteration.")
         if iteration is not None and iteration not in there:
-            raise StorageError(f"{method!r} has no iteration {iteration}. There are {there[0]} to {there[-1]}.")
+            raise StorageError(f"{method!r} has no iteration {iteration}. It has iterations {there[0]} to {there[-1]}.")
         if iteration is None:
             iteration = self.kept(method)
         return there[-1] if iteration is None else iteration

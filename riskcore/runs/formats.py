@@ -43,7 +43,7 @@ def checked_format(document: Mapping[str, Any], run: str) -> int:
 
 
 def description(document: dict[str, Any], run: str) -> RunDescription:
-    """run.json in today's words."""
+    """run.json with today's names."""
     if checked_format(document, run) == 1:
         versions = dict(document.get("versions", {}))
         added = {"format": 1, "code": "", "platform": versions.pop("platform", ""), "truth_fingerprint": ""}
@@ -52,7 +52,7 @@ def description(document: dict[str, Any], run: str) -> RunDescription:
 
 
 def rules(text: str, number: int) -> str:
-    """rules.json and rules-validation.json in today's words."""
+    """rules.json and rules-validation.json with today's names."""
     if number > 1:
         return text
     rows = json.loads(text)

@@ -1,7 +1,7 @@
-"""Files and folders that are there whole or not at all: written under another name, flushed to disk, renamed.
+"""Files and folders that are complete or absent: written under another name, flushed to disk, then renamed.
 
-A part has a name that no reader looks for, so a half-written file is never read. What goes wrong with the disk
-becomes one clear error, and the part is removed so that a full disk has room for what follows.
+The temporary name is one that no reader looks for, so a half-written file is never read. Disk failures become one clear
+error, and the temporary file is removed so that a full disk has space for what follows.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ PART = ".part"
 ROWS_PER_GROUP = 2_048  # a page of 50 pairs reads at most 50 of them; larger ones cost more, smaller ones gain nothing
 
 _REASONS = {
-    errno.ENOSPC: ("the disk is full", "Make room and resume the run: what it has reached is kept."),
-    errno.EDQUOT: ("the disk quota is used up", "Make room and resume the run: what it has reached is kept."),
+    errno.ENOSPC: ("the disk is full", "Free some space and resume the run: its progress is kept."),
+    errno.EDQUOT: ("the disk quota is used up", "Free some space and resume the run: its progress is kept."),
     errno.EROFS: ("the file system is read-only", "Make the folder writable, or choose another with --runs."),
     errno.EACCES: ("permission is denied", "Make the folder writable, or choose another with --runs."),
     errno.EPERM: ("permission is denied", "Make the folder writable, or choose another with --runs."),
@@ -85,7 +85,7 @@ def folder_in_place(folder: Path) -> Iterator[Path]:
 
 @contextlib.contextmanager
 def writing(path: Path) -> Iterator[None]:
-    """Turns what the disk refuses into one clear error about the path."""
+    """Turns disk failures into one clear error about the path."""
     try:
         yield
     except OSError as error:

@@ -1,6 +1,6 @@
 """One process at a time: an operating-system lock on a file.
 
-The system releases the lock when the process ends, however it ends, so a killed process blocks nobody.
+The system releases the lock when the process ends, however it ends, so a killed process blocks no other.
 """
 
 from __future__ import annotations

@@ -7,11 +7,11 @@
         one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
     keep the iteration with the best validation F1, the starting model included. Where the target is similar to the
     source, the starting model is good and the validation pairs are few, another has to be better by more than chance.
-    Without validation labels of both classes the starting model is kept: nothing tells a better iteration from a worse.
+    Without validation labels of both classes the starting model is kept: nothing shows which iteration is better.
 
-The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the
-other folds: fine-tuning on the target alone overfits the target pairs, and a selection on pairs that took no part in it
-would not see what it gained. No label of the target is available here.
+The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the other
+folds: fine-tuning on the target alone overfits the target pairs, and a selection on pairs that took no part in it would
+miss what it gained there. No label of the target is available here.
 
 Two settings are ablations: without `use_rules` every rule is muted and the matcher's output is all there is; without
 `refit` the risk model of the first iteration scores all later ones.
@@ -54,7 +54,7 @@ class Adapted:
 
     @property
     def lacked(self) -> list[str]:
-        """Why later iterations were not considered, where there are any; in sentences for whoever reads the result."""
+        """Why later iterations, if there are any, were not considered; in sentences for the reader of the results."""
         return [NOTHING_TO_CHOOSE_BY] if len(self.rows) > 1 and self.rows[0]["validation_f1"] is None else []
 
 
@@ -100,7 +100,7 @@ def on_validation(labels: np.ndarray, validated: np.ndarray) -> IterationChoice:
 def best_iteration(rows: Sequence[IterationRow], config: AdaptConfig) -> int:
     """Highest validation F1, the earliest of equals. A good matcher near its source is more likely to get worse than
     better: there an iteration must make fewer mistakes by more than chance, and one of fifty validation pairs is not
-    enough. Without validation pairs of both classes, iteration 0: nothing tells a better iteration from a worse."""
+    enough. Without validation pairs of both classes, iteration 0: nothing shows which iteration is better."""
     scored = [(row["validation_f1"], -row["iteration"], row) for row in rows if row["validation_f1"] is not None]
     if not scored:
         return 0
@@ -173,7 +173,7 @@ def _fit(prior: RiskModel, part: EvidencePart, validated: np.ndarray, config: Ru
 def _row(
     iteration: int, scores: RiskScores, fit: FitResult, evidence: Evidence, validated: np.ndarray, before: np.ndarray
 ) -> IterationRow:
-    """What one iteration did, without the target's labels."""
+    """A row on one iteration, without the target's labels."""
     return {
         "iteration": iteration,
         **on_validation(evidence.validation.labels, validated),

@@ -1,4 +1,4 @@
-"""Where training stands, in one safetensors file that is only ever replaced whole.
+"""The state of training, in one safetensors file that is only ever replaced as a whole.
 
 It holds named groups of arrays (`last`, `best`) and, as JSON in the header, how far training has come and what
 it was made from. A checkpoint of other data, settings or seed is refused rather than continued.
@@ -26,7 +26,7 @@ VERSION = 4  # to be raised whenever what is kept, or what it means to those who
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Progress:
-    """What a checkpoint tells: groups of arrays, and facts as JSON values."""
+    """The content of a checkpoint: groups of arrays, and facts as JSON values."""
 
     groups: Mapping[str, Arrays]
     facts: dict[str, Any]
@@ -56,8 +56,8 @@ class Checkpoint:
             raise CheckpointError(f"{self.path} cannot be read: {error}. Delete it to start over.") from error
         if head["version"] != VERSION or head["made_from"] != made_from:
             raise CheckpointError(
-                f"{self.path} belongs to a training with other data, settings or seed, or by another version. "
-                "Delete it to start over, or go back to what it was made with."
+                f"{self.path} was written with other data, settings or seed, or by another version of Riskcore. "
+                "Delete it to start over, or restore what it was made with."
             )
         return Progress({group: _group(arrays, group) for group in head["groups"]}, head["facts"])
 

@@ -36,7 +36,7 @@ class EvidencePart:
 
     @property
     def has_both_classes(self) -> bool:
-        """Whether the labels can choose between models: those of one class would choose whatever says it most."""
+        """Whether the labels can choose between models: those of one class would favour models that predict it most."""
         return len(np.unique(self.labels)) == 2
 
 

@@ -1,7 +1,7 @@
-"""A whole run, from workload to results: metrics, rules, then each method in turn, telling listeners all the way.
+"""A whole run, from workload to results: metrics, rules, then each method in turn, with every step reported.
 
-Every method that adapts starts from the same trained matcher. With `checkpoints`, whatever is finished is read
-back and whatever was cut off goes on, to the same bits as an undisturbed run.
+Every method that adapts starts from the same trained matcher. With `checkpoints`, finished steps are read back and
+interrupted ones continue, to the same bits as an undisturbed run.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ def run_experiment(
 ) -> dict[str, MethodResult]:
     """Run every method of the config on the workload, going on from `checkpoints` where a killed run left them.
 
-    `unseen` are target pairs that no method learns from; each method scores them at the end, unless the matcher is
-    a file of scores, which need not have any for them. `trained` are the weights of a traditionally trained matcher,
-    for whoever has them already: then it is not trained again.
+    `unseen` are target pairs that no method learns from; each method scores them at the end, unless the matcher is a
+    file of scores, which need not have any for them. `trained` are the weights of a traditionally trained matcher, if
+    the caller has them: then it is not trained again.
     """
     run = _Run(workload, config, listeners, checkpoints, should_stop, trained or {})
     unseen = unseen if MATCHERS[config.matcher.kind].trainable else None
@@ -75,7 +75,7 @@ class _Run:
         self.made_from = config.to_json() + workload.fingerprint
 
     def phase(self, name: str, work: Callable[[], T]) -> T:
-        """Do a part of the run; listeners are told when it begins and how long it took."""
+        """Do a part of the run; listeners are notified when it begins and how long it took."""
         started = time.perf_counter()
         notify(self.listeners, "on_phase_start", {"phase": name})
         result = work()

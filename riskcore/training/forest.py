@@ -1,7 +1,6 @@
-"""The strongest baseline: a random forest on the metrics, trained on source and validation labels alike.
-
-What a practitioner would do instead: `forest_trees` trees, scikit-learn's defaults, every metric and a flag
-for each that is missing.
+"""The strongest baseline: a random forest on the metrics, trained on source and validation labels together. It is what
+a practitioner would try first: `forest_trees` trees, scikit-learn's defaults, every metric and a flag for each that is
+missing.
 """
 
 from __future__ import annotations

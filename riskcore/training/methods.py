@@ -37,7 +37,7 @@ def tradition(context: MethodContext) -> MethodResult:
 
 
 def risk(context: MethodContext) -> MethodResult:
-    """Algorithm 1 of the paper; the adapted matcher is announced to listeners, who keep it."""
+    """Algorithm 1 of the paper; listeners are notified of the adapted matcher and store it."""
     matcher = context.trained_matcher()
     adapted = adapt(
         matcher, context.evidence, context.config, context.listeners, context.checkpoint(), context.should_stop

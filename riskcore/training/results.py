@@ -1,6 +1,6 @@
-"""What adaptive training tells its listeners: scores per pair and iteration, and one result per method.
+"""What adaptive training reports to its listeners: scores per pair and iteration, and one result per method.
 
-Nothing here knows the target's labels. Whoever holds them compares afterwards.
+Nothing here knows the target's labels. Code that has them compares afterwards.
 """
 
 from __future__ import annotations

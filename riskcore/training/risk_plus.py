@@ -197,7 +197,7 @@ class _Stacked:
     validated: np.ndarray  # the matcher's own probabilities of the validation pairs
 
     def row(self, iteration: int, ensemble: _Ensemble, before: np.ndarray | None) -> IterationRow:
-        """What the iteration did, without the target's labels."""
+        """A row on the iteration, without the target's labels."""
         labels, scores = ensemble.evidence.validation.labels, self.scores
         f1, loss = validation_scores(labels, self.out_of_fold)
         matcher_f1, matcher_loss = validation_scores(labels, self.validated)

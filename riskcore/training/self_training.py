@@ -1,9 +1,9 @@
 """Plain self-training: fine-tune the matcher on its own confident labels of the target.
 
-What one would try without risk analysis, and so the baseline that shows what risk adds: as many passes as adaptive
-training makes, at the same rate, with the same selection. A pair whose probability is at least `confident`, or at most
-1 - `confident`, counts as labelled so; the others are left out of the pass. The validation pairs join in without their
-labels if they do in adaptive training. No label of the target is available here.
+This is what one would try without risk analysis, and so the baseline that shows what risk adds: as many passes as
+adaptive training makes, at the same rate, with the same selection. A pair whose probability is at least `confident`, or
+at most 1 - `confident`, counts as labelled so; the others are left out of the pass. The validation pairs join in
+without their labels if they do in adaptive training. No label of the target is available here.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def train_on_own_labels(
 
 
 def own_labels(part: EvidencePart, probability: np.ndarray, confident: float) -> TuningSet:
-    """The pairs that the matcher is sure of, labelled as it says."""
+    """The pairs that the matcher is confident about, with its own labels."""
     rows = np.flatnonzero(np.maximum(probability, 1 - probability) >= confident)
     match = (probability[rows] >= 0.5).astype(float)
     return TuningSet(part.examples.take(rows), match, 1 - match)
@@ -70,7 +70,7 @@ def _one_pass(
 
 
 def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig, near: bool) -> IterationRow:
-    """What one iteration did, without the target's labels."""
+    """A row on one iteration, without the target's labels."""
     target = answers["target"]
     return {
         "iteration": iteration,

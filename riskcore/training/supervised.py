@@ -1,4 +1,4 @@
-"""Training on labels, as everyone does it: cross-entropy, Adam, and the epoch with the best validation F1.
+"""Ordinary training on labels: cross-entropy, Adam, and the epoch with the best validation F1.
 
 Every epoch draws its order and its dropout from (seed, epoch) alone, so training that was cancelled or killed
 and resumed from its checkpoint ends in the same bits as training that never stopped.
@@ -87,7 +87,7 @@ def train_on_labels(
 
 
 def rate_at(epoch: int, config: TuneConfig, usual: float) -> float:
-    """The rate falls in a straight line to `final_rate` of itself: late epochs settle rather than wander."""
+    """The learning rate falls linearly to `final_rate` of itself, so that training converges."""
     start = config.rate if config.rate is not None else usual
     progress = (epoch - 1) / max(config.epochs - 1, 1)
     return start * (1.0 - (1.0 - config.final_rate) * progress)
@@ -101,7 +101,7 @@ def epoch_seed(seed: int, epoch: int) -> int:
 def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[float, float] | tuple[None, None]:
     """F1 at 0.5, and the cross-entropy that decides between equals; nothing unless both classes are there.
 
-    Pairs of one class alone would choose the matcher that says that class most.
+    Pairs of one class alone would choose the matcher that predicts that class most.
     """
     if len(np.unique(labels)) < 2:
         return None, None
@@ -118,7 +118,8 @@ def validate(matcher: Matcher, validation: Examples | None) -> ValidationScores:
 
 
 def best_epoch(rows: Sequence[SelectionRow]) -> int:
-    """Highest validation F1, then lowest validation loss, then earliest; the last where validation says nothing."""
+    """Highest validation F1, then lowest validation loss, then earliest; the last epoch where validation cannot
+    choose."""
     if not rows or rows[0]["validation_f1"] is None:
         return len(rows)
 

@@ -1,7 +1,7 @@
 """Transfer by gradient reversal: the matcher learns the source's labels while unlearning which data set a pair is from.
 
 A second classifier reads the last hidden layer and tells source from target; its gradient reaches the matcher with
-the sign reversed, so that what the layer holds of the data set fades. Labels of the source only.
+the sign reversed, so that the layer gradually loses what identifies the data set. Labels of the source only.
 """
 
 from __future__ import annotations

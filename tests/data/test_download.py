@@ -130,7 +130,7 @@ def test_what_is_there_is_not_overwritten(server, files, tmp_path):
     server.answers[PATH] = packed(files)
     (tmp_path / "Beer").mkdir()
     (tmp_path / "Beer" / "mine.txt").write_text("keep")
-    with pytest.raises(DownloadError, match="already there"):
+    with pytest.raises(DownloadError, match="already exists"):
         fetch(server, tmp_path)
     assert (tmp_path / "Beer" / "mine.txt").read_text() == "keep"
 
@@ -193,14 +193,14 @@ def test_what_is_no_archive(server, tmp_path, body):
 def test_a_body_that_ends_early(server, files, tmp_path):
     body = packed(files)
     server.answers[PATH] = lambda handler: handler.send_body(body[:100], length=len(body))
-    assert_refused(server, tmp_path / "to", "Only 100 of|broke off")
+    assert_refused(server, tmp_path / "to", "Only 100 of|was lost")
 
 
 def test_a_server_that_falls_silent(server, tmp_path):
     done = threading.Event()
     server.answers[PATH] = lambda handler: done.wait(10)
     try:
-        assert_refused(server, tmp_path / "to", "broke off|No connection", config=DownloadConfig(timeout_seconds=0.2))
+        assert_refused(server, tmp_path / "to", "was lost|No connection", config=DownloadConfig(timeout_seconds=0.2))
     finally:
         done.set()
 

@@ -146,7 +146,7 @@ def test_with_100_pairs_it_fits_and_with_few_errors_it_says_so():
     few = np.concatenate([np.flatnonzero(wrong & (truth == 1))[:3], np.flatnonzero(~wrong)[:97]])
     result = fit_on(few, model, fired, x, truth)
     assert len(result.history) == 40
-    assert "only 3 of the 100 validation pairs are mispredicted: the fit rests on few examples" in result.lacked
+    assert "only 3 of the 100 validation pairs are mispredicted: the fit is based on few examples" in result.lacked
     assert "no non-match among the validation pairs is mispredicted" in result.lacked
 
 

@@ -1,4 +1,4 @@
-"""Above, level or below: what may be said of two means, given how much they vary with the seed."""
+"""Above, level or below: how two means compare, given how much they vary with the seed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ ROUNDING = 0.5  # of a figure given in whole percents
 
 @dataclasses.dataclass(frozen=True)
 class Difference:
-    """How far a mean lies from another, and whether that is more than chance and rounding explain."""
+    """The difference of two means, and whether it is larger than chance and rounding explain."""
 
     points: float  # of F1
     margin: float

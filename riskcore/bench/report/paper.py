@@ -46,9 +46,9 @@ REMARKS = (
     "The paper shows its same-source and validation-size results as curves. What its text says of them is compared "
     "here: AB 2:2:6 from 51 to 70 (Ditto alone 81); DS with 10 % of the training part over 92 and more than 6 above "
     "tradition; DA and Songs with 10 % about the same as with 100 %; a considerable gain from 100 validation pairs.",
-    "CORA holds the paper's records, but the paper's candidate pairs were never published, so ours were drawn again: "
-    "the figures are close to comparable, not exactly. MB20K replaces Songs, which is not available, and is compared "
-    "with nothing.",
+    "CORA holds the paper's records, but the paper's candidate pairs were never published, so we drew our own: the "
+    "figures are nearly, but not exactly, comparable. MB20K replaces Songs, which is not available; the paper has no "
+    "figure for it.",
 )
 
 

@@ -1,7 +1,7 @@
 """Runs cells, several at once, each in a process of its own with one thread.
 
-A cell that fails is noted and the others go on. A benchmark that ends early stops its processes; what they had
-reached is on disk.
+A cell that fails is noted and the others go on. A benchmark that ends early stops its processes; their progress is on
+disk.
 """
 
 from __future__ import annotations

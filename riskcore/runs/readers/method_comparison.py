@@ -1,6 +1,5 @@
-"""The methods of a finished run side by side, as comparison.json: everything that needs a look at every pair.
-
-The worker works it out once at the end, so that a screen opens without reading a million rows.
+"""The methods of a finished run side by side, as comparison.json: everything that needs every pair. The worker computes
+it once at the end, so that a screen opens without reading a million rows.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ _DIGITS = 5  # of a curve's points: more cannot be seen
 
 
 def comparison(folder: RunFolder) -> Comparison:
-    """What the worker left. What it lacks, all of it perhaps, is computed now."""
+    """The comparison that the worker stored. What is missing from it, possibly everything, is computed now."""
     stored = folder.comparison() or {}
     if set(Comparison.__annotations__) <= set(stored):
         return cast(Comparison, stored)
@@ -112,7 +111,7 @@ def _reliability(truth: np.ndarray | None, probability: np.ndarray) -> Reliabili
 
 
 def _change(change: LabelChange, moved: np.ndarray) -> dict[str, Any]:
-    """Counts, tests, and the pairs whose probability moved furthest."""
+    """Counts, tests, and the pairs whose probability changed most."""
     groups = {"flipped": change.flipped, "fixed": change.fixed, "broken": change.broken}
     return {
         **{name: None if rows is None else len(rows) for name, rows in groups.items()},
@@ -137,7 +136,7 @@ def _responsible(
     truth: np.ndarray | None,
     fired: sparse.sparray | None,
 ) -> ResponsibleRules | None:
-    """The rules behind what an adaptive method changed; None for methods that do not hear rules."""
+    """The rules behind the changes of an adaptive method; None for methods that do not use rules."""
     if method not in folder.methods():
         return None
     iteration = folder.iteration(method, folder.kept(method, row))

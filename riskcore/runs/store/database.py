@@ -71,7 +71,7 @@ verdicts = sa.Table(
 
 
 class Database:
-    """One database: short transactions, and one clear error whenever it refuses."""
+    """One database: short transactions, and one clear error whenever it fails."""
 
     def __init__(self, url: str, place: str) -> None:
         self.place = place
@@ -114,7 +114,7 @@ class Database:
             yield
         except DBAPIError as error:
             reason = str(error.orig).strip().splitlines()[0] if error.orig else str(error)
-            cure = "Check that it can be reached, has room and may be written; what was recorded before is kept."
+            cure = "Check that it can be reached, has free space and is writable; what was recorded before is kept."
             raise StorageError(f"The store {self.place} cannot be used: {reason}. {cure}") from error
 
 
@@ -142,6 +142,6 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     options = connection.get_execution_options()
     if not options.get(_READ):
         # Connections are reused, so each transaction states whether its commit waits for the disk. Heartbeats and
-        # events are many, and a resumed run repeats a lost one; nobody repeats a verdict.
+        # there are many events, and a resumed run repeats a lost one; a lost verdict would not be repeated.
         connection.exec_driver_sql(f"PRAGMA synchronous={'FULL' if options.get(_DURABLE) else 'NORMAL'}")
     connection.exec_driver_sql("BEGIN" if options.get(_READ) else "BEGIN IMMEDIATE")

@@ -28,7 +28,7 @@ class RunState(StrEnum):
 
     @property
     def over(self) -> bool:
-        """Whether nothing more will happen by itself."""
+        """Whether the run has ended, so that nothing more happens unless someone resumes it."""
         return self not in (RunState.WAITING, RunState.RUNNING)
 
 
@@ -66,7 +66,7 @@ class Event:
 
 
 class RunError(RiskcoreError):
-    """A run cannot do what it was asked to."""
+    """The requested action is not possible on this run."""
 
 
 class RunNotFoundError(RunError):
@@ -78,4 +78,4 @@ class RunStateError(RunError):
 
 
 class RunFailedError(RunError):
-    """The run stopped before its end. What it had reached is kept."""
+    """The run stopped before its end. Its progress is kept."""

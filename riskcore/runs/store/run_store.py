@@ -1,4 +1,4 @@
-"""The transactional store: which runs there are, where they stand, and what happened in them.
+"""The transactional store: the runs, their states, and what happened in them.
 
 A run's row is written only by the process that holds the run's lock, except for the request to cancel. Every event has
 an identity (its kind, phase and number): one that is reported again after a kill and a resume is recorded once.
@@ -41,7 +41,7 @@ class RunStore:
         self.url = _with_absolute_file(url or os.environ.get(URL_VARIABLE) or None)
         file = self.root / STORE_FILE
         self._file = None if self.url else file
-        self.database = Database(self.url or sqlite_url(file), str(file) if self._file else "behind the URL")
+        self.database = Database(self.url or sqlite_url(file), str(file) if self._file else "at the given URL")
 
     def create(self, config: RunConfig, name: str | None = None) -> RunRecord:
         """A new run that waits for a worker. Paths are stored as absolute: the worker may start in another folder."""

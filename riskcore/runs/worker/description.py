@@ -1,4 +1,4 @@
-"""What a run is made from, as run.json; and whether it may be resumed with what there is now."""
+"""What a run is made from, as run.json; and whether today's code, libraries and data allow it to be resumed."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
 
 
 def check_resumable(began: RunDescription, workload: Workload, truth: TargetTruth) -> None:
-    """Refuses to go on with another program or other data than the run began with: its results would mix both."""
+    """Refuses to continue with other code, libraries or data than the run began with: its results would mix both."""
     found = differences(_libraries(began["versions"]), _libraries(versions_now(began["versions"])))
     if began["code"] != code_stamp():
         found.insert(0, "Riskcore's code has changed")

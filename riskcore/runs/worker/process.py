@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-NICENESS = 5  # a third of a share while others want the processor; all of it while nobody does
+NICENESS = 5  # a third of the usual share while other processes need the processor; all of it otherwise
 AUTOGROUP = Path("/proc/self/autogroup")
 
 
 def lower_priority(autogroup: Path = AUTOGROUP) -> None:
-    """Let other processes go first: training for minutes must not slow down whoever is looking at pairs.
+    """Let other processes go first: training for minutes must not slow down the screens.
 
     Linux shares a desktop's processor by session, and within a session by niceness. The worker has a session of its
     own, so that session has to be made nicer too. Where neither is allowed, the priority stays as it is.

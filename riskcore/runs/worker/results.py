@@ -1,4 +1,4 @@
-"""The document that a finished run leaves: what `run --json` prints and results.json holds."""
+"""The results of a finished run: what `run --json` prints and results.json holds."""
 
 from __future__ import annotations
 
@@ -74,5 +74,5 @@ def _first_iteration(initial: InitialRankings | None, scorer: TruthScorer) -> Ra
 
 
 def _unknown() -> dict[str, float | None]:
-    """Every ranking but risk itself, before anything is known of it."""
+    """Every ranking except risk itself, with no figure yet."""
     return {name: None for name in RANKINGS.names() if name != "risk"}
