@@ -88,7 +88,7 @@ def worker(store: RunStore, run: RunRecord, command: Sequence[str]) -> subproces
 
 
 def kill_once(store: RunStore, run: RunRecord, command: Sequence[str], after: float, phases: Counter[str]) -> bool:
-    """Start a worker and kill it some time after it has taken the run up; False if the run was done by then."""
+    """Start a worker and kill it some time after it has claimed the run; False if the run was done by then."""
     attempts = store.get(run.id).attempts
     process = worker(store, run, command)
     while process.poll() is None and store.get(run.id).attempts == attempts:
@@ -147,7 +147,7 @@ def _result_differences(ours: RunFolder, theirs: RunFolder) -> list[str]:
 
 
 def _timeless(value: Any) -> Any:
-    """Results without what the clock and the machine decide."""
+    """Results without times and memory, which vary between runs."""
     if isinstance(value, dict):
         left_out = ("seconds", "peak_rss_mb", "run")
         return {name: _timeless(one) for name, one in value.items() if name not in left_out}
@@ -171,7 +171,7 @@ def _event_differences(store: RunStore, reference: RunRecord, run: RunRecord) ->
 
 
 def _identity(kind: str, record: dict[str, Any]) -> str | None:
-    """What an event is about; states differ by nature."""
+    """What identifies an event; events of states are left out, since they differ between the two runs."""
     if kind == "state":
         return None
     parts = (record.get(name) for name in ("phase", "task", "method", "epoch", "iteration", "done"))

@@ -1,4 +1,4 @@
-"""F1 of matchers trained on labels, on the field's own data sets.
+"""F1 of matchers trained on labels, on public data sets.
 
     python benchmarks/matchers.py --data ROOT [--sets DA,DS,AB,IA] [--matchers attention,hybrid] [--wide]
                                   [--seeds 3] [--split 2:2:6] [--tune '{"epochs": 10}'] [--json]
@@ -96,7 +96,7 @@ def main() -> None:
     parser.add_argument("--matchers", default="attention,hybrid")
     parser.add_argument("--wide", action="store_true", help="metrics into the head")
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--split", help="pool and split anew, for example 2:2:6")
+    parser.add_argument("--split", help="pool all pairs and split again, for example 2:2:6")
     parser.add_argument("--matcher", default="{}", help="further MatcherConfig settings, as JSON")
     parser.add_argument("--tune", default="{}", help="TuneConfig settings, as JSON")
     parser.add_argument("--json", action="store_true")

@@ -67,7 +67,7 @@ def _all_pairs(path: Path) -> Pairs:
 
 
 def _random_pairs(pairs: Pairs, size: int) -> Pairs:
-    """Pairs of records that meet in the folder's candidate pairs, joined anew: as long, and all distinct."""
+    """Random pairs of the records in the folder's candidate pairs, so that values are as long as there."""
     rng = np.random.default_rng(size)
     left, right = rng.choice(pairs.left_rows, size), rng.choice(pairs.right_rows, size)
     return Pairs(pairs.left, pairs.right, left, right, np.arange(size).astype(str).astype(object))
@@ -80,7 +80,7 @@ def _seconds(space: MetricSpace, pairs: Pairs) -> float:
 
 
 def _plain_loop(space: MetricSpace, pairs: Pairs) -> tuple[float, float]:
-    """Seconds per pair of the plain loop, and how far its values are from the batched ones at most."""
+    """Seconds per pair of the plain loop, and the largest difference between its values and the batched ones."""
     records = [pairs.record(pair) for pair in range(len(pairs))]
     start = time.perf_counter()
     rows = [pair_metrics(space, left, right) for left, right in records]

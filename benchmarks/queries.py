@@ -79,7 +79,7 @@ def main(
 
 
 def timed(question: Callable[[], Any]) -> float:
-    """Median of several askings, the first included: files are in the cache of the system either way."""
+    """Median of several calls, including the first: the files are in the system's cache either way."""
     times = []
     for _ in range(REPEATS):
         started = time.perf_counter()

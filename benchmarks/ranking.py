@@ -50,7 +50,7 @@ class Trained:
 def main(
     data: Annotated[Path, typer.Option("--data", help="A folder with a folder per data set.")],
     workload: Annotated[str, typer.Option(help="DA2DS, AB:2:2:6, DS:2:2:6:0.1 ...")] = "DA2DS",
-    seeds: Annotated[int, typer.Option(help="Matchers trained, from seed 0.")] = 5,
+    seeds: Annotated[int, typer.Option(help="Number of matchers to train, with seeds from 0.")] = 5,
     matcher: Annotated[str, typer.Option(help="A matcher's name.")] = "hybrid",
     as_json: JsonOption = False,
 ) -> None:

@@ -1,4 +1,4 @@
-"""Time and memory of scoring, what-if and fitting, on synthetic pairs that follow a seed.
+"""Time and memory of scoring, what-if and fitting, on synthetic pairs that are generated from a seed.
 
 python benchmarks/risk.py [--json] [--pairs 1000000] [--rules 300] [--fired 10] [--seed 0]
 """
@@ -80,7 +80,7 @@ def bench_scoring(pairs: int, rules: int, fired: float, seed: int) -> dict[str, 
 
 
 def bench_fit(pairs: int, rules: int, fired: float, seed: int) -> dict[str, Any]:
-    """Validation pairs whose rules know the truth better than their matcher does."""
+    """Validation pairs on which the rules are right more often than the matcher."""
     from riskcore.risk import fit_risk_model
 
     chance = np.random.default_rng(seed)

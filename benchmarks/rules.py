@@ -1,4 +1,4 @@
-"""How fast one-sided rules are found, against one decision stump per candidate, and whether they are the same.
+"""How fast one-sided rules are found, compared with one decision stump per candidate, and whether the rules agree.
 
     python benchmarks/rules.py --data FOLDER --depth 2 --reference PATH --json
 

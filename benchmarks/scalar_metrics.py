@@ -1,4 +1,4 @@
-"""The basic metrics stated plainly: two values in, one number out.
+"""The basic metrics in their plainest form: two values in, one number out.
 
 What the batched code is measured against (`benchmarks/metrics.py`) and checked against (`tests/metrics`).
 Nothing here is shared with the batched code but the readers of single cells and the C++ string scorers.

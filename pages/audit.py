@@ -33,7 +33,7 @@ def show_progress(view: View, done: AuditProgress) -> None:
     columns[1].metric("= Match · ≠ Non-match · ? Unsure", f"{done.match:,} · {done.non_match:,} · {done.unsure:,}")
     share = done.overruled / done.decided if done.decided else None
     columns[2].metric("Labels overruled", f"{done.overruled:,}", help="Verdicts that differ from the current label.")
-    columns[3].metric("Share overruled", percent(share, 0), help="Of the verdicts match and non-match.")
+    columns[3].metric("Share overruled", percent(share, 0), help="Among the verdicts match and non-match.")
     st.progress(min(done.judged / max(done.total, 1), 1.0), text=f"{done.judged:,} of {done.total:,} pairs reviewed")
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with row:

@@ -49,7 +49,7 @@ def show_methods(folder: RunFolder, found: Comparison) -> None:
     else:
         st.info(
             "This target has no labels, so the methods cannot be scored. The table shows how many labels each method "
-            "changed compared with tradition. Verdicts, given on Top-risk pairs, tell you more.",
+            "changed compared with tradition. To find out how many labels are correct, review pairs on Top-risk pairs.",
             icon=":material/info:",
         )
     st.dataframe(shown_scores(table, folder.has_truth), hide_index=True, column_config=score_columns())
@@ -82,7 +82,7 @@ def score_columns() -> ColumnConfig:
 
 
 def show_reliability(folder: RunFolder, found: Comparison) -> None:
-    """Predicted probabilities against observed match rates; nothing where there is no truth to compare with."""
+    """Predicted probabilities against observed match rates; nothing without true labels."""
     methods = [method for method, one in found["reliability"].items() if one["bins"]]
     if not methods:
         return

@@ -55,7 +55,7 @@ def _register_folder() -> None:
 
 
 def may_open(path: Path, address: str | None) -> bool:
-    """Any folder on a server that only this machine can reach; on others only what is in the data folder."""
+    """Any path on a server that only this machine can reach; on other servers only paths in the data folder."""
     return address in LOCAL or path.resolve().is_relative_to(data_root().resolve())
 
 

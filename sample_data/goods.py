@@ -11,7 +11,7 @@ _SERIES = ((45, 10), (120, 20), (300, 50), (1100, 100), (510, 5), (7, 1), (62, 2
 
 @dataclass(frozen=True)
 class Product:
-    """One article. `variant` names the properties (colour, capacity) that tell it from its siblings."""
+    """One article. `variant` names the properties (colour, capacity) that distinguish it from its siblings."""
 
     entity: int
     family: int
@@ -115,7 +115,7 @@ def make_goods(rng: Random, lines_per_category: int) -> list[Product]:
 
 
 def _step(rng: Random, spec: str, index: int) -> str:
-    """Better models sit higher on the scale, though neighbours often share a rung."""
+    """Better models get higher values, though neighbouring models often have the same."""
     rungs = spec.split("/")
     return rungs[min(len(rungs) - 1, max(0, index * len(rungs) // 6 + rng.choice((0, 0, 1))))]
 

@@ -66,7 +66,7 @@ class Press:
         return [first, later]
 
     def series(self) -> list[Paper]:
-        """Three papers of one project, told apart by what each is about."""
+        """Three papers of one project, each on a different topic."""
         team, field = self.rng.choice(self.teams)
         family, system = next(self.families), self._system()
         templates = self.rng.sample(SERIES, 3)
@@ -74,7 +74,7 @@ class Press:
         return [self._paper(family, title, self._authors(team), field) for title in titles]
 
     def title(self, field: Field) -> str:
-        """A title nobody has used, and that does not say a word twice."""
+        """A title that is not used yet and does not repeat a word."""
         while True:
             title = self._fill(self.rng.choice(TITLES), field, self._system())
             words = [word for word in re.findall(r"[\w-]+", title) if word not in _REPEATABLE]

@@ -17,7 +17,7 @@ _SMALL_WORDS = {"a", "an", "the", "of", "on", "in", "for", "and", "with"}
 def scraped(rng: Random, paper: Paper, confusable: bool) -> tuple[str, str, str, str]:
     """The record as a scraper leaves it.
 
-    A confusable paper keeps what tells it from its relatives: the year, or else the venue and the whole title.
+    A confusable paper keeps what distinguishes it from its relatives: the year, or else the venue and the whole title.
     Without that rule no reader could decide the pair.
     """
     year = scraped_year(rng, paper.year)

@@ -78,7 +78,7 @@ def rewritten(rng: Random, model: str) -> str:
 
 
 def _told_in_name(rng: Random, product: Product) -> list[str]:
-    """Colour and capacity in the name; what tells variants apart may move to the description, never vanish."""
+    """Colour and capacity in the name; what distinguishes variants may move to the description, but is never lost."""
     traits = [trait for trait in ("capacity", "colour") if getattr(product, trait)]
     return [trait for trait in traits if rng.random() < 0.55]
 

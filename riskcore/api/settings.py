@@ -25,7 +25,7 @@ def run_config(
     iterations: int | None,
     settings: Mapping[str, Any],
 ) -> RunConfig:
-    """The settings of a run, but for its data: those of `base`, with what was given on top."""
+    """The settings of a run, except its data: those of `base`, overridden by the given ones."""
     base = base or RunConfig()
     _check_names(settings)
     given: dict[str, Any] = {name: _merged(getattr(base, name), value) for name, value in settings.items()}
@@ -47,7 +47,7 @@ def run_config(
             raise ConfigError(f"methods is a {type(methods).__name__}. Give a list, such as ['tradition', 'risk'].")
         given["methods"] = (methods,) if isinstance(methods, str) else tuple(methods)
     if seed is not None:
-        given["seed"] = int(seed) if isinstance(seed, numbers.Integral) else seed  # numpy's numbers are no JSON
+        given["seed"] = int(seed) if isinstance(seed, numbers.Integral) else seed  # JSON cannot hold numpy's numbers
     return dataclasses.replace(base, **given)
 
 

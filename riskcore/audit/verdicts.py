@@ -115,7 +115,7 @@ class VerdictLog:
 
 
 def verdicts_in(folder: Path) -> dict[str, Verdict]:
-    """The current verdicts on the run in a folder; none where the folder no longer lies in its store."""
+    """The current verdicts on the run in a folder; none if the folder is no longer in its store."""
     store = RunStore(folder.absolute().parent)
     try:
         return VerdictLog(store).current(store.get(folder.absolute().name).id)

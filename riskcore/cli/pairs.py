@@ -118,7 +118,7 @@ def _plain(value: Any) -> Any:
 
 
 def _verdicts(folder: RunFolder) -> Mapping[str, Any]:
-    """What people decided. A run can be read without its store, and then has no verdicts beside it."""
+    """The current verdicts. A run can be read without its store; then there are none."""
     from riskcore.audit import verdicts_in
 
     try:

@@ -42,7 +42,7 @@ class RunConfig(Config):
         ("tradition", "risk", "risk+", "supervised", "forest"),
         "the methods to run; tradition always runs, since the others start from it",
     )
-    seed: int = setting(0, "every random choice follows from it; libraries take no larger one", 0, 2**31 - 1)
+    seed: int = setting(0, "every random choice follows from it; libraries accept no larger seed", 0, 2**31 - 1)
     data: DataConfig = setting(DataConfig(), "reading")
     metric: MetricConfig = setting(MetricConfig(), "metrics")
     rule: RuleConfig = setting(RuleConfig(), "rules")

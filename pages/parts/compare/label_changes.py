@@ -78,7 +78,7 @@ def show_rows(record: RunRecord, folder: RunFolder, method: str, change: LabelCh
 
 
 def _shown_as(folder: RunFolder, method: str) -> dict[str, str]:
-    """The card shows the method itself where it has iterations, else the run's first method that has."""
+    """The card shows the method itself if it has iterations, else the run's first method with iterations."""
     return {"method": method} if method in folder.methods() else {}
 
 

@@ -1,7 +1,7 @@
-"""Data sets that the screens know: the bundled samples, what was uploaded, and folders someone registered.
+"""Data sets that the screens offer: the bundled samples, uploaded files, and registered folders.
 
 What a person entered about a set (types, counterparts of a source's attributes) is kept beside the data folder's sets
-in `registered.json`. A damaged one is reported, never replaced: it holds work that nothing else has.
+in `registered.json`. A damaged file is reported, never replaced: what it holds is stored nowhere else.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ class KnownSet:
 
 
 class Upload(Protocol):
-    """The part of Streamlit's uploaded file that is used here."""
+    """The parts of Streamlit's uploaded file that are used here."""
 
     name: str
 
@@ -79,7 +79,7 @@ def save_upload(name: str, files: Iterable[Upload]) -> Path:
     home = data_root()
     home.mkdir(parents=True, exist_ok=True)
     if (home / name).exists() or any((home / f"{name}.{ending}").exists() for ending in ("csv", "parquet")):
-        raise ConfigError(f"There is a data set called {name} already. Choose another name.")
+        raise ConfigError(f"There is already a data set called {name}. Choose another name.")
     if len(files) == 1 and files[0].name not in FOLDER_FILES:
         return _save_one(home, name, files[0])
     strangers = [file.name for file in files if file.name not in FOLDER_FILES]

@@ -52,7 +52,7 @@ def show_error(error: RiskcoreError) -> None:
 
 
 def guarded(callback: Callable[..., Any]) -> Callable[..., None]:
-    """The callback, with its error kept for the page to show. Nothing after the error is carried out."""
+    """The callback, with its error kept for the page to show."""
 
     @functools.wraps(callback)
     def call(*args: Any, **kwargs: Any) -> None:

@@ -33,7 +33,7 @@ def open_page(name: str, lead: str = "") -> Iterator[None]:
 def _require_sign_in() -> None:
     """With a sign-in service configured, only signed-in users see anything; without one the server is local.
 
-    Settings that cannot be used are neither of the two: then nothing is shown to anyone.
+    If the settings cannot be used, nothing is shown to anyone.
     """
     try:
         if not sign_in_configured() or st.user.is_logged_in:

@@ -1,7 +1,7 @@
 """Whether a sign-in service is configured, and a refusal where it is but cannot be used.
 
 Streamlit reports a secrets file that it cannot parse with a subclass of `FileNotFoundError`, and starts all the same.
-Taken for "there is no file", that would show every screen to everyone, so anything but a clear answer is an error.
+If that were read as "there is no file", every screen would be open to everyone; so anything unclear is an error.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ADDRESSES = ("redirect_uri", "server_metadata_url")
 
 
 def sign_in_configured() -> bool:
-    """True with a usable [auth] section, False without any; raises ConfigError for everything between."""
+    """True with a usable [auth] section, False without any; raises ConfigError in all other cases."""
     secrets = _read_secrets()
     if "auth" not in secrets:
         return False
@@ -33,7 +33,7 @@ def sign_in_configured() -> bool:
 
 
 def _read_secrets() -> Mapping[str, Any]:
-    """The secrets; empty where there is no file and none was asked for."""
+    """The secrets; empty if there is no file and no setting names one."""
     try:
         secrets = st.secrets.to_dict()
     except StreamlitSecretNotFoundError as error:
@@ -60,12 +60,12 @@ def _unreadable(error: Exception) -> str:
 
 
 def _existing_files() -> list[str]:
-    """The configured files that are there. A link to nothing counts: someone meant a file to be there."""
+    """The configured files that exist. A broken link counts too: someone meant a file to be there."""
     return [file for file in config.get_option("secrets.files") if os.path.lexists(file)]
 
 
 def _requested_files() -> list[str]:
-    """The files that the operator named; Streamlit's own places may be empty."""
+    """The files that a setting names; those in Streamlit's default folders may be absent."""
     if config.get_where_defined("secrets.files") == ConfigOption.DEFAULT_DEFINITION:
         return []
     return list(config.get_option("secrets.files"))
@@ -91,11 +91,11 @@ def _check_section(section: Any) -> None:
 
 
 def _check_library() -> None:
-    """What `st.login` imports, imported before anyone needs it."""
+    """Import what `st.login` needs, so that a missing package is reported at once."""
     try:
         import authlib.integrations.starlette_client  # noqa: F401
     except ImportError as error:
         raise ConfigError(
             f"{', '.join(_existing_files()) or 'secrets.toml'} asks for sign-in, which needs the package Authlib, and "
-            f"it cannot be imported: {error}. Run pip install -r requirements.txt, then start the server again."
+            f"it cannot be imported: {error}. Run pip install authlib httpx, then start the server again."
         ) from error

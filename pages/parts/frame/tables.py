@@ -17,7 +17,7 @@ _GO_TO = "go to"
 
 
 def table_height(rows: int, most: int) -> int:
-    """Pixels for a table of so many rows and its head, without an empty row at its end."""
+    """The height in pixels of a table with this many rows and a header, without an empty row at its end."""
     return min(_ROW_PIXELS * (rows + 1) + 2, most)
 
 

@@ -1,7 +1,7 @@
 """The pair card: one pair, its label and risk, both records, and the reasons.
 
 Differing words are marked in both records. Each reason is drawn as value against threshold with its share of the
-weight. Beside it are the risk distribution and the pair's path through the iterations.
+weight. The risk distribution and the pair's path through the iterations are shown beside them.
 """
 
 from __future__ import annotations

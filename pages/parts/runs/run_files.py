@@ -24,7 +24,7 @@ from riskcore.runs import (
 
 
 def stamp(*files: Path) -> tuple[int, ...]:
-    """When each file was written: files are replaced whole, so this names their content."""
+    """When each file was written: files are replaced as a whole, so the time identifies their content."""
     return tuple(file.stat().st_mtime_ns if file.exists() else 0 for file in files)
 
 
@@ -70,7 +70,7 @@ def risk_labels(history: pd.DataFrame) -> str:
 
 
 def subjects_of(folder: RunFolder) -> list[str]:
-    """What rules are about: the attributes, and the whole record where a rule is about that."""
+    """What rules refer to: the attributes, and the whole record if a rule refers to it."""
     named = {condition.attribute for rule in rules_of(folder).rules for condition in rule.conditions}
     attributes = folder.attributes()
     return [*attributes, *sorted(named - set(attributes))]

@@ -113,7 +113,7 @@ def _flip_words(history: pd.DataFrame) -> str:
     last = history.iloc[-1]
     if pd.notna(last["fixed"]):
         return f"Since iteration 0: {int(last['fixed']):,} fixed, {int(last['broken']):,} broken."
-    return f"{int(history['flips'].sum()):,} flips in total. Without labels, it is not known which are correct."
+    return f"{int(history['flips'].sum()):,} flips in total. Without labels, it is unknown which of them are correct."
 
 
 def _state(record: RunRecord, progress: RunProgress) -> None:
