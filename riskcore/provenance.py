@@ -16,7 +16,7 @@ from pathlib import Path
 
 from riskcore.version import __version__
 
-_ENGINE = ("config", "data", "metrics", "rules", "risk", "matchers", "training")
+_ENGINE = ("config", "random_streams.py", "data", "metrics", "rules", "risk", "matchers", "training")
 # Modules of the engine that nothing imports that computes a result: they fetch, show, explain and estimate.
 IRRELEVANT = (
     "data/archive.py", "data/download.py", "data/profile.py", "data/samples.py", "risk/counterfactual.py",

@@ -48,6 +48,7 @@ def twice(value: float) -> float:
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """A small package that `code_stamp` is made to read."""
+    (tmp_path / "random_streams.py").touch()
     monkeypatch.setattr(provenance, "__file__", str(tmp_path / "provenance.py"))
     code_stamp.cache_clear()
     yield tmp_path

@@ -9,8 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from riskcore.errors import ConfigError
-
-_RATIO, _FRACTION, _SIZE = range(3)  # one random stream for each purpose
+from riskcore.random_streams import Stream, stream
 
 
 def parse_ratio(text: str) -> tuple[float, float, float]:
@@ -29,7 +28,7 @@ def ratio_split(labels: np.ndarray, ratio: tuple[float, float, float], seed: int
 
     Rows come back in their original order; every part has at least one, or the split is refused.
     """
-    generator = _generator(seed, _RATIO)
+    generator = stream(seed, Stream.RATIO_SPLIT)
     parts: list[list[np.ndarray]] = [[], [], []]
     bounds = np.cumsum(ratio) / sum(ratio)
     for label in np.unique(labels):
@@ -51,7 +50,7 @@ def fraction_sample(labels: np.ndarray, fraction: float, seed: int) -> np.ndarra
     """Rows of a sample with the given share of each label, at least one of each; in their original order."""
     if not 0 < fraction <= 1:
         raise ConfigError(f"The training fraction is {fraction:g}; it must be above 0 and at most 1.")
-    generator = _generator(seed, _FRACTION)
+    generator = stream(seed, Stream.TRAIN_FRACTION)
     chosen = []
     for label in np.unique(labels):
         rows = np.flatnonzero(labels == label)
@@ -64,10 +63,4 @@ def size_sample(count: int, size: int, seed: int) -> np.ndarray:
     """`size` of `count` rows, each equally likely; in their original order."""
     if not 0 <= size <= count:
         raise ConfigError(f"The validation size is {size:,}; it must lie between 0 and {count:,} pairs.")
-    return np.sort(_generator(seed, _SIZE).permutation(count)[:size])
-
-
-def _generator(seed: int, purpose: int) -> np.random.Generator:
-    if seed < 0:
-        raise ConfigError(f"The seed is {seed}; it must be 0 or more.")
-    return np.random.default_rng([seed, purpose])
+    return np.sort(stream(seed, Stream.VALIDATION_SIZE).permutation(count)[:size])

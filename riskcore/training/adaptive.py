@@ -28,6 +28,7 @@ import numpy as np
 
 from riskcore.config import AdaptConfig, RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.risk import RiskModel, RiskScores
 from riskcore.risk.fit import FitResult, fit_risk_model
 from riskcore.training.checkpoint import Checkpoint
@@ -37,7 +38,7 @@ from riskcore.training.folds import folds_of
 from riskcore.training.iterations import Iterations
 from riskcore.training.listeners import Listener, notify
 from riskcore.training.results import IterationChoice, IterationRow, IterationScores
-from riskcore.training.supervised import epoch_seed, validation_scores
+from riskcore.training.supervised import validation_scores
 
 NOTHING_TO_CHOOSE_BY = (
     "There are no validation labels of both classes to choose an iteration by, so iteration 0, the matcher before "
@@ -144,7 +145,7 @@ def _one_pass(
         sets.append(
             TuningSet(evidence.validation.examples, weights["validation_match"], weights["validation_non_match"])
         )
-    seed = epoch_seed(config.seed, 10_000 + iteration)
+    seed = stream_seed(config.seed, Stream.RISK_PASS, iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 
@@ -157,9 +158,11 @@ def _cross_fitted(evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarr
     """The validation pairs as unlabelled ones: each fold's risk from a model that saw the other folds only."""
     part = evidence.validation
     weights = {name: np.zeros(len(part)) for name in ("validation_match", "validation_non_match")}
-    for fold in folds_of(part.labels, config.adapt.folds, config.seed):
+    folds = folds_of(part.labels, config.adapt.folds, stream_seed(config.seed, Stream.RISK_FOLDS))
+    for number, fold in enumerate(folds):
         rest = np.setdiff1d(np.arange(len(part)), fold)
-        fit = fit_risk_model(evidence.prior, part.fired[rest], fitted_on[rest], part.labels[rest], config.risk)
+        drawn = stream_seed(config.seed, Stream.CROSS_FIT, number)
+        fit = fit_risk_model(evidence.prior, part.fired[rest], fitted_on[rest], part.labels[rest], config.risk, drawn)
         scores = fit.model.score(validated[fold], part.fired[fold], config=config.risk)
         weights["validation_match"][fold] = 1 - scores.var_match
         weights["validation_non_match"][fold] = 1 - scores.var_non_match
@@ -167,7 +170,8 @@ def _cross_fitted(evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarr
 
 
 def _fit(prior: RiskModel, part: EvidencePart, validated: np.ndarray, config: RunConfig) -> FitResult:
-    return fit_risk_model(prior, part.fired, validated, part.labels, config.risk, config.seed)
+    drawn = stream_seed(config.seed, Stream.RISK_FIT)
+    return fit_risk_model(prior, part.fired, validated, part.labels, config.risk, drawn)
 
 
 def _row(

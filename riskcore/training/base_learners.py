@@ -21,6 +21,7 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from riskcore.config import RunConfig, StackConfig
 from riskcore.matchers.base import Matcher, ShouldStop
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.risk import RiskModel
 from riskcore.risk.fit import fit_risk_model
 from riskcore.training.evidence import Evidence, EvidencePart
@@ -67,14 +68,16 @@ def base_learner_log_odds(
     """Fit all base learners but the fine-tuned matcher on `train`; their log-odds for each part, pairs x learners."""
     labels, source = train.part.labels, evidence.source
     prior = posterior_means(evidence, train.part.fired, labels, config.adapt.source_prior_pairs)
-    rules = fit_risk_model(prior, train.part.fired, train.probability, labels, config.risk, config.seed).model
+    drawn = stream_seed(config.seed, Stream.RULE_LEARNER)
+    rules = fit_risk_model(prior, train.part.fired, train.probability, labels, config.risk, drawn).model
     metrics = np.vstack([source.metrics.values, train.part.metrics.values])
     both = np.concatenate([source.labels, labels])
     balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
+    trees = config.stack.source_forest_factor * config.adapt.base_learner_trees
     forests = [
-        train_forest(metrics, both, config.seed, config.stack.source_forest_factor * config.adapt.base_learner_trees),
-        _forest(metrics, both, balance, config),
-        _forest(train.part.metrics.values, labels, None, config),
+        train_forest(metrics, both, stream_seed(config.seed, Stream.FOREST), trees),
+        _forest(metrics, both, balance, config, Stream.BALANCED_FOREST),
+        _forest(train.part.metrics.values, labels, None, config, Stream.TARGET_FOREST),
     ]
     linear = _LinearModel(metrics, both, balance, config.stack)
 
@@ -132,7 +135,8 @@ def _clipped(standardised: np.ndarray, at: float) -> np.ndarray:
 
 
 def _forest(
-    metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, config: RunConfig
+    metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray | None, config: RunConfig, purpose: Stream
 ) -> RandomForestClassifier:
-    forest = RandomForestClassifier(config.adapt.base_learner_trees, random_state=config.seed, n_jobs=-1)
+    seed = stream_seed(config.seed, purpose)
+    forest = RandomForestClassifier(config.adapt.base_learner_trees, random_state=seed, n_jobs=-1)
     return forest.fit(with_flags(metrics), labels, sample_weight=weights)

@@ -11,6 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
 from riskcore.config import SimilarityConfig
+from riskcore.random_streams import Stream, stream, stream_seed
 from riskcore.training.forest import with_flags
 
 
@@ -25,11 +26,12 @@ def domain_similarity(
     size = min(config.pairs, len(source), len(target))
     if size < 2 * config.leaf:
         return 0.0
-    rng = np.random.default_rng(seed)
+    rng = stream(seed, Stream.SIMILARITY_SAMPLE)
     drawn = [with_flags(side[np.sort(rng.permutation(len(side))[:size])]) for side in (source, target)]
     is_target = np.repeat([0, 1], size)
+    drawn_seed = stream_seed(seed, Stream.SIMILARITY_FOREST)
     forest = RandomForestClassifier(
-        config.trees, min_samples_leaf=config.leaf, oob_score=True, random_state=seed, n_jobs=1
+        config.trees, min_samples_leaf=config.leaf, oob_score=True, random_state=drawn_seed, n_jobs=1
     )
     out_of_bag = forest.fit(np.vstack(drawn), is_target).oob_decision_function_[:, 1]
     auc = roc_auc_score(is_target, np.where(np.isnan(out_of_bag), 0.5, out_of_bag))

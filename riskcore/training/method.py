@@ -20,6 +20,7 @@ from riskcore.config import RunConfig
 from riskcore.data.schema import Attribute
 from riskcore.matchers import create
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, never
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, notify
@@ -47,7 +48,7 @@ class MethodContext:
     def trained_matcher(self) -> Matcher:
         """A fresh copy of the traditionally trained matcher."""
         matcher = self.new_matcher()
-        matcher.begin(self.evidence.source.examples, self.config.seed)
+        matcher.begin(self.evidence.source.examples, stream_seed(self.config.seed, Stream.INITIAL_WEIGHTS))
         matcher.restore(self.trained)
         return matcher
 

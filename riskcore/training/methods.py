@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.adaptive import Adapted, adapt
 from riskcore.training.forest import forest_proba, train_forest
 from riskcore.training.listeners import notify
@@ -91,7 +92,8 @@ def forest(context: MethodContext) -> MethodResult:
     evidence = context.evidence
     metrics = np.vstack([evidence.source.metrics.values, evidence.validation.metrics.values])
     labels = np.concatenate([evidence.source.labels, evidence.validation.labels])
-    trees = train_forest(metrics, labels, context.config.seed, context.config.adapt.forest_trees)
+    seed = stream_seed(context.config.seed, Stream.FOREST)
+    trees = train_forest(metrics, labels, seed, context.config.adapt.forest_trees)
     unseen = evidence.unseen
     return MethodResult(
         context.name,

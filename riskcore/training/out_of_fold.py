@@ -10,6 +10,7 @@ import numpy as np
 from riskcore.config import RunConfig
 from riskcore.errors import CancelledError
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.base_learners import ScoredPart, base_learner_log_odds, fine_tuned_log_odds
 from riskcore.training.evidence import Evidence
 from riskcore.training.folds import folds_of
@@ -49,11 +50,12 @@ def _learners_with_folds(
 ) -> list[tuple[FitPredict, list[Fold]]]:
     """The base learners and their folds. Fine-tuning the matcher is expensive: with many labels it has fewer folds."""
     labels, adapt = evidence.validation.labels, config.adapt
-    folds = folds_and_rests(labels, adapt.stacking_folds, config.seed)
+    folds = folds_and_rests(labels, adapt.stacking_folds, stream_seed(config.seed, Stream.STACKING_FOLDS))
     learners: list[tuple[FitPredict, list[Fold]]] = [(partial(base_learner_log_odds, evidence, config=config), folds)]
     if matcher.trainable:
         few = len(labels) < adapt.few_validation_pairs
-        fewer = folds if few else folds_and_rests(labels, adapt.fine_tuning_folds, config.seed)
+        drawn = stream_seed(config.seed, Stream.FINE_TUNING_FOLDS)
+        fewer = folds if few else folds_and_rests(labels, adapt.fine_tuning_folds, drawn)
         learners.append((partial(fine_tuned_log_odds, matcher, config=config, should_stop=should_stop), fewer))
     return learners
 

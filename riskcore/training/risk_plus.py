@@ -28,6 +28,7 @@ import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.risk import RiskScores
 from riskcore.risk.fit import FitResult, fit_risk_model
 from riskcore.training.adaptive import NOTHING_TO_CHOOSE_BY
@@ -40,7 +41,7 @@ from riskcore.training.listeners import Listener, notify
 from riskcore.training.out_of_fold import folds_and_rests, out_of_fold_log_odds
 from riskcore.training.results import IterationRow, IterationScores, MethodResult, TargetFigures
 from riskcore.training.stacker import Stacker, fit_stacker
-from riskcore.training.supervised import epoch_seed, validation_scores
+from riskcore.training.supervised import validation_scores
 
 NO_BETTER = (
     "No iteration predicts the validation labels better than the starting matcher alone, so its own answers are kept."
@@ -91,7 +92,8 @@ def _matcher_alone(
     """The starting matcher's predictions, where no stacker can be fitted or none helps: an iteration of their own."""
     started, part = time.perf_counter(), evidence.validation
     validated, probability = (matcher.predict_proba(some.examples) for some in (part, evidence.target))
-    fit = fit_risk_model(evidence.prior, part.fired, validated, part.labels, config.risk, config.seed)
+    drawn = stream_seed(config.seed, Stream.RISK_FIT)
+    fit = fit_risk_model(evidence.prior, part.fired, validated, part.labels, config.risk, drawn)
     scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
     row = _row_of_matcher(len(rejected), scores, fit, part.labels, validated)
     row["seconds"] = time.perf_counter() - started
@@ -164,7 +166,8 @@ class _Ensemble:
         out_of_fold = self._out_of_fold(inputs, labels)
         probability = self.predict_proba(stacker, "target", matcher.predict_proba(evidence.target.examples))
         prior = posterior_means(evidence, evidence.validation.fired, labels, config.adapt.source_prior_pairs)
-        fit = fit_risk_model(prior, evidence.validation.fired, out_of_fold, labels, config.risk, config.seed)
+        drawn = stream_seed(config.seed, Stream.RISK_FIT)
+        fit = fit_risk_model(prior, evidence.validation.fired, out_of_fold, labels, config.risk, drawn)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
         return _Stacked(stacker, scores, fit, out_of_fold, validated)
 
@@ -177,7 +180,8 @@ class _Ensemble:
     def _out_of_fold(self, inputs: np.ndarray, labels: np.ndarray) -> np.ndarray:
         """The probability of each validation pair from a stacker that was fitted without its label."""
         probability = np.zeros(len(labels))
-        for fold, rest in folds_and_rests(labels, self.config.adapt.stacking_folds, self.config.seed):
+        drawn = stream_seed(self.config.seed, Stream.STACKING_FOLDS)
+        for fold, rest in folds_and_rests(labels, self.config.adapt.stacking_folds, drawn):
             probability[fold] = self._fit(inputs[rest], labels[rest]).predict_proba(inputs[fold])
         return probability
 
@@ -234,7 +238,7 @@ def _one_pass(
         TuningSet(evidence.target.examples, last["probability"], 1 - last["probability"]),
         TuningSet(evidence.validation.examples, last["out_of_fold"], 1 - last["out_of_fold"]),
     ]
-    seed = epoch_seed(config.seed, 40_000 + iteration)
+    seed = stream_seed(config.seed, Stream.STACKING_PASS, iteration)
     matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 

@@ -15,13 +15,13 @@ import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, TuningSet, never
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.adaptive import Adapted, best_iteration, near_source, on_validation
 from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.iterations import Iterations
 from riskcore.training.listeners import Listener, notify
 from riskcore.training.results import IterationRow
-from riskcore.training.supervised import epoch_seed
 
 
 def train_on_own_labels(
@@ -65,7 +65,7 @@ def _one_pass(
     if config.adapt.folds:
         sets.append(own_labels(evidence.validation, last["validation"], config.adapt.confident))
     if any(map(len, sets)):
-        seed = epoch_seed(config.seed, 50_000 + iteration)
+        seed = stream_seed(config.seed, Stream.SELF_TRAINING_PASS, iteration)
         matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
 
 

@@ -18,6 +18,7 @@ from riskcore.config import TuneConfig
 from riskcore.data.pairs import LabelledPairs
 from riskcore.errors import MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.checkpoint import Checkpoint, Progress, fingerprint
 from riskcore.training.listeners import Listener, TrainingStart, notify
 from riskcore.training.results import EpochRow, SelectionRow, ValidationScores
@@ -51,22 +52,21 @@ def train_on_labels(
     A matcher that cannot be trained, such as a file of scores, is only prepared.
     """
     if not matcher.trainable:
-        matcher.begin(train, seed)
+        matcher.begin(train, stream_seed(seed, Stream.INITIAL_WEIGHTS))
         return History((), 0)
     config = config or TuneConfig()
     if not len(train) or not isinstance(train.pairs, LabelledPairs):
         raise MatcherError("Training needs labelled pairs; there are none.")
     made_from = _made_from(matcher, train, validation, config, seed)
     labelled = TuningSet.from_labels(train, config.match_weight, config.smoothing)
-    matcher.begin(train, seed)
+    matcher.begin(train, stream_seed(seed, Stream.INITIAL_WEIGHTS))
     rows, best = _resume(matcher, checkpoint, made_from)
     notify(listeners, "on_start", _start(config, train, rows))
     for epoch in range(len(rows) + 1, config.epochs + 1):
         started = time.perf_counter()
         rate = rate_at(epoch, config, matcher.rates.train)
-        loss = matcher.fine_tune(
-            labelled, rate=rate, seed=epoch_seed(seed, epoch), batch_size=config.batch_size, should_stop=should_stop
-        )
+        drawn = stream_seed(seed, Stream.EPOCH, epoch)
+        loss = matcher.fine_tune(labelled, rate=rate, seed=drawn, batch_size=config.batch_size, should_stop=should_stop)
         scores = validate(matcher, validation)
         seconds = time.perf_counter() - started
         rows.append({"epoch": epoch, "loss": loss, "rate": rate, **scores, "seconds": seconds})
@@ -91,11 +91,6 @@ def rate_at(epoch: int, config: TuneConfig, usual: float) -> float:
     start = config.rate if config.rate is not None else usual
     progress = (epoch - 1) / max(config.epochs - 1, 1)
     return start * (1.0 - (1.0 - config.final_rate) * progress)
-
-
-def epoch_seed(seed: int, epoch: int) -> int:
-    """A seed for one pass that no other pass of this or another seed shares."""
-    return int(np.random.SeedSequence([seed, epoch]).generate_state(1)[0])
 
 
 def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[float, float] | tuple[None, None]:

@@ -19,10 +19,11 @@ from riskcore.config import RunConfig, TransferConfig
 from riskcore.errors import CancelledError, MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
 from riskcore.matchers.neural import WINDOW, NeuralMatcher, take_step, weighted_loss, within_memory
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, notify
 from riskcore.training.results import SelectionRow
-from riskcore.training.supervised import best_epoch, epoch_seed, rate_at, validate
+from riskcore.training.supervised import best_epoch, rate_at, validate
 
 
 class _Reversal(torch.autograd.Function):
@@ -46,11 +47,11 @@ def train_transfer(
     """Train afresh on labelled source and unlabelled target; leave the best epoch, chosen as tradition's is."""
     if not isinstance(matcher, NeuralMatcher):
         raise MatcherError(f"Transfer reverses gradients, and a {matcher.kind} matcher has none. Choose a neural one.")
-    matcher.begin(evidence.source.examples, config.seed)
+    matcher.begin(evidence.source.examples, stream_seed(config.seed, Stream.INITIAL_WEIGHTS))
     labelled = TuningSet.from_labels(evidence.source.examples, config.tune.match_weight, config.tune.smoothing)
     network = matcher.network
     assert network is not None
-    domain = _DomainClassifier(last_layer(network), config.transfer, config.seed)
+    domain = _DomainClassifier(last_layer(network), config.transfer, stream_seed(config.seed, Stream.DOMAIN_CLASSIFIER))
     size = config.tune.batch_size or matcher.batch_size_for(len(labelled))
     rows: list[SelectionRow] = []
     best: Arrays | None = None
@@ -58,7 +59,7 @@ def train_transfer(
         rate = rate_at(epoch, config.tune, matcher.rates.train)
         progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
         domain.strength = config.transfer.strength * (2 / (1 + math.exp(-config.transfer.rise * progress)) - 1)
-        seed = epoch_seed(config.seed, 30_000 + epoch)
+        seed = stream_seed(config.seed, Stream.TRANSFER_PASS, epoch)
         _one_epoch(matcher, domain, labelled, evidence.target.examples, size, rate, seed, should_stop)
         rows.append({"epoch": epoch, **validate(matcher, evidence.validation.examples)})
         if best_epoch(rows) == epoch:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 
 from riskcore.config import RunConfig
 from riskcore.matchers.base import Examples, Matcher, ShouldStop, TuningSet, never
+from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, notify
-from riskcore.training.supervised import epoch_seed
 
 
 def fine_tune_on_validation(
@@ -43,6 +43,6 @@ def fine_tune_on_labels(
         return
     labelled = TuningSet.from_labels(examples, config.tune.match_weight)
     for step, rate in enumerate(rates, start=1):
-        seed = epoch_seed(config.seed, 20_000 + step)
+        seed = stream_seed(config.seed, Stream.FINE_TUNING_PASS, step)
         matcher.fine_tune(labelled, rate=rate, seed=seed, should_stop=should_stop)
         tell(step)

@@ -114,3 +114,23 @@ def test_a_validation_pairs_own_label_does_not_reach_its_loss_weights(
         assert not np.array_equal(
             of_true[name][other], of_flipped[name][other]
         )  # the risk model of the other fold saw the flipped label
+
+
+def test_every_fit_of_the_risk_model_follows_the_seed(
+    shifted: tuple[Workload, TargetTruth], quick: RunConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cross-fitted risk models of the validation folds drew with seed 0, whatever the seed of the run."""
+    evidence = gather(shifted[0], quick)
+    seeds: list[tuple[int, ...]] = []
+    real = adaptive.fit_risk_model
+    monkeypatch.setattr(adaptive, "fit_risk_model", lambda *args: seeds.append(args[5:]) or real(*args))
+    adapt_config = dataclasses.replace(quick.adapt, iterations=1)
+    for seed in (0, 1):
+        config = dataclasses.replace(quick, adapt=adapt_config, seed=seed)
+        matcher = create(config.matcher, shifted[0].attributes)
+        train_on_labels(matcher, evidence.source.examples, evidence.validation.examples, config.tune, config.seed)
+        adapt(matcher, evidence, config)
+    half = len(seeds) // 2
+    assert half == 2 + config.adapt.folds  # two iterations, and the folds of the pass between them
+    assert not set(seeds[:half]) & set(seeds[half:])
+    assert seeds[0] == seeds[half - 1]  # the risk model of every iteration draws alike
