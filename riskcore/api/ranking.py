@@ -20,8 +20,9 @@ from riskcore.api.validation import ByPair, by_pair_id, with_validation
 from riskcore.columns import LEFT_ID, PAIR_ID, RANK_COLUMNS, RIGHT_ID
 from riskcore.config import RunConfig
 from riskcore.data.dataset import DataSet
+from riskcore.data.frames import TARGET_SPLIT
 from riskcore.data.html_table import html_table, html_text
-from riskcore.data.labels import UNKNOWN
+from riskcore.data.labels import UNKNOWN, UNSPLIT
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.schema import Attribute, infer_types
 from riskcore.data.workload import Workload, build_workload, pooled
@@ -87,7 +88,7 @@ def rank(
     of the pairs, which are then not ranked. The label is match if the probability is at least 0.5.
     """
     settings = dataclasses.replace(config or RunConfig(), seed=seed)
-    data = as_data_set(target, settings.data)
+    data = _as_test(as_data_set(target, settings.data))
     data = data if validation is None else with_validation(data, validation)
     workload, notices = _workload(data, _source(source, settings), attribute_map, settings)
     answers = by_pair_id(scores, "probability", "scores").rename(columns={PAIR_ID: "id"})
@@ -97,6 +98,13 @@ def rank(
         doubt = np.minimum(probability, 1 - probability)
         return RankedPairs(_frame(workload.target, probability, doubt), "confidence", (), (*notices, NO_LABELS))
     return _by_risk(workload, matcher, probability, source is not None, notices, settings)
+
+
+def _as_test(data: DataSet) -> DataSet:
+    """A file of pairs that names no split, as `from_frames` takes one: all of it is ranked."""
+    if UNSPLIT not in data.splits:
+        return data
+    return dataclasses.replace(data, splits={TARGET_SPLIT: data.splits[UNSPLIT]})
 
 
 def _source(source: DataSet | str | Path | None, config: RunConfig) -> DataSet | None:

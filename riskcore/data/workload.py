@@ -178,4 +178,6 @@ def _require(train: Pairs, valid: Pairs, test: Pairs, validation_size: int | Non
         needed.append(("validation", valid))
     for part, pairs in needed:
         if not len(pairs):
-            raise ConfigError(f"There is no {part} pair to work with. Add some, or split by a ratio such as 2:2:6.")
+            none = " To do without them, ask for a validation size of 0." if part == "validation" else ""
+            cure = f"Add some, or split by a ratio such as 2:2:6.{none}"
+            raise ConfigError(f"There is no {part} pair to work with. {cure}")

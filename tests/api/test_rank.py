@@ -104,6 +104,13 @@ def test_labels_without_a_rule_are_not_said_to_be_used(data, answers, target, so
     assert with_source.labels_used == ()
 
 
+def test_a_file_without_splits_is_ranked_whole(tmp_path):
+    file = tmp_path / "pairs.csv"
+    file.write_text("id,left_name,right_name\n1,red cup,red cup\n2,red cup,blue pot\n", encoding="utf-8")
+    ranked = rc.rank(rc.read(file), {"1": 0.9, "2": 0.4})
+    assert list(ranked.frame["pair_id"]) == ["2", "1"]
+
+
 def test_no_validation_labels_are_as_good_as_none(data, answers, source):
     labelled = rc.from_frames(*source)
     assert rc.rank(data, answers, source=labelled, validation={}).labels_used == ("source",)

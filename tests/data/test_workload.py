@@ -275,3 +275,13 @@ def test_a_self_join_stays_one(tmp_path):
     data = open_data(write_folder(tmp_path / "x", {**splits, "tableB": None}))
     workload, _ = build_workload(data)
     assert workload.source.left is workload.source.right
+
+
+def test_what_to_do_without_validation_pairs(tmp_path):
+    file = tmp_path / "pairs.csv"
+    file.write_text(
+        "id,left_name,right_name,label,split\n1,a b,a b,1,train\n2,a b,c d,0,train\n3,c d,c d,,test\n", encoding="utf-8"
+    )
+    with pytest.raises(ConfigError, match=r"no validation pair to work with.*ask for a validation size of 0"):
+        build_workload(open_data(file))
+    assert not len(build_workload(open_data(file), validation_size=0)[0].validation)

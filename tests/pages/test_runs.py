@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import shutil
 
 import pandas as pd
 import pytest
@@ -115,3 +116,10 @@ def test_the_ways_to_the_pairs_appear_as_soon_as_there_are_some(screen, runs):
     record = write_run(runs, 40, 2, state=RunState.RUNNING)
     links = [str(link.proto.label) for link in screen("fine_tuning", run=record.id).get("page_link")]
     assert "Top-risk pairs" in links
+
+
+def test_a_finished_run_without_a_risk_model_is_not_to_be_resumed(screen, done):
+    shutil.rmtree(done.folder / "scores")
+    text = words(screen("pairs", run=done.id))
+    assert "no method that ranks pairs by risk" in text
+    assert "Resume it" not in text

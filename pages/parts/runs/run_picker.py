@@ -147,6 +147,11 @@ def not_ready(record: RunRecord) -> None:
     word, icon, _ = STATES[record.state]
     if record.state in (RunState.WAITING, RunState.RUNNING):
         st.info("This run has not scored any pairs yet. Wait for it, or choose another run.", icon=icon)
+    elif record.state is RunState.DONE:
+        st.info(
+            "This run has no method that ranks pairs by risk. Start a run with the method risk, or choose another run.",
+            icon=icon,
+        )
     else:
         st.warning(f"This run is {word} and has no scored pairs. Resume it, or choose another run.", icon=icon)
         if record.error:
