@@ -86,7 +86,7 @@ def _checked(frame: pd.DataFrame, target: DataSet) -> tuple[np.ndarray, np.ndarr
     log.add_rows("unknown_id", lost, lambda n: message.format(shown(ids[lost[n]])), cure, name, PAIR_ID)
     again = np.flatnonzero(frame[PAIR_ID].duplicated().to_numpy())
     log.add_rows(
-        "duplicate_id", again, lambda n: f"The pair {shown(ids[again[n]])} is there twice.", "Keep one.", name, PAIR_ID
+        "duplicate_id", again, lambda n: f"The pair {shown(ids[again[n]])} occurs twice.", "Keep one.", name, PAIR_ID
     )
     if log.has_errors:
         raise DataFormatError(log.problems)

@@ -50,7 +50,7 @@ def compare(
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Methods of one or several runs: scores, pairs fixed and broken against tradition, means over runs."""
+    """Compare the methods of one or several runs: scores, pairs fixed and broken against tradition, means over runs."""
     from riskcore.cli.pairs import folder_of
 
     found = [compared(folder_of(one, runs)) for one in run]

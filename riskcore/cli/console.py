@@ -22,7 +22,7 @@ PLAIN_WIDTH = 160  # of tables where there is no terminal to ask
 AsJson = Annotated[bool, typer.Option("--json", help="Print one JSON document and nothing else.")]
 Runs = Annotated[Path, typer.Option("--runs", envvar=RUNS_VARIABLE, help="The folder that holds all runs.")]
 RunName = Annotated[str, typer.Argument(metavar="RUN", help="A run's id, or its folder.")]
-Method = Annotated[str, typer.Option(help="Whose scores: risk or risk+.")]
+Method = Annotated[str, typer.Option(help="A method with iterations, such as risk or risk+.")]
 Iteration = Annotated[int | None, typer.Option(min=0, help="Which iteration; by default the kept one.")]
 RUNS = default_runs()
 

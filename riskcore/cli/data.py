@@ -70,7 +70,7 @@ def download_set(
     base_url: Annotated[str | None, typer.Option(help="Another server for the archives, such as a mirror.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Fetch a public benchmark set by name, unpack it safely, and note where it came from."""
+    """Download a public benchmark set by name, unpack it safely, and record where it came from."""
     from rich.progress import Progress
 
     from riskcore.data.download import download

@@ -37,7 +37,7 @@ def folder_of(run: str, root: Path) -> RunFolder:
 
 def top(
     run: RunName,
-    n: Annotated[int, typer.Option("--n", min=1, max=10_000, help="How many.")] = 50,
+    n: Annotated[int, typer.Option("--n", min=1, max=10_000, help="Number of pairs.")] = 50,
     flipped: Annotated[bool, typer.Option("--flipped", help="Only pairs whose label was changed.")] = False,
     method: Method = "risk",
     iteration: Iteration = None,
@@ -45,7 +45,7 @@ def top(
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """The pairs whose label is most likely wrong, riskiest first."""
+    """Show the pairs whose label is most likely wrong, riskiest first."""
     from riskcore.runs import PairQuery, query_pairs
 
     folder = folder_of(run, runs)
@@ -68,7 +68,7 @@ def rules(
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Every rule with its record on source and target, and its weight in the risk model."""
+    """Show every rule with its record on source and target, and its weight in the risk model."""
     from riskcore.runs import rule_table
 
     folder = folder_of(run, runs)
@@ -89,7 +89,7 @@ def explain(
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Why a pair has the risk it has: each fired rule's share, and the matcher's."""
+    """Explain the risk of a pair: the shares of the matcher and of each rule that fired."""
     from riskcore.runs import explain_detail, pair_detail, pair_history
 
     folder = folder_of(run, runs)

@@ -28,7 +28,7 @@ _DATA = "A folder with tableA.csv, or a csv or parquet file of pairs"
 def run(
     source: Annotated[Path | None, typer.Option(help=f"{_DATA}: the source, with labels.")] = None,
     target: Annotated[
-        Path | None, typer.Option(help=f"{_DATA}: the target to adapt to; without it, the source's own test part.")
+        Path | None, typer.Option(help=f"{_DATA}: the target to adapt to; without it, the source's own test split.")
     ] = None,
     attribute_map: Annotated[
         list[str] | None,
@@ -36,7 +36,7 @@ def run(
     ] = None,
     types: Annotated[
         list[str] | None,
-        typer.Option("--type", metavar="ATTRIBUTE=TYPE", help="Where the inferred type is wrong; repeatable."),
+        typer.Option("--type", metavar="ATTRIBUTE=TYPE", help="Corrects an inferred type; repeatable."),
     ] = None,
     split: Annotated[str | None, typer.Option(help="Split all pairs again by a ratio such as 2:2:6.")] = None,
     train_fraction: Annotated[float | None, typer.Option(help="Share of the training pairs to use.")] = None,
@@ -56,7 +56,7 @@ def run(
     config: Annotated[
         Path | None, typer.Option(help="A JSON file of settings; --set and the options above override it.")
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What to call the run.")] = None,
+    name: Annotated[str | None, typer.Option(help="A name for the run.")] = None,
     detach: Annotated[bool, typer.Option("--detach", help="Run in a separate process and return at once.")] = False,
     runs: Runs = RUNS,
     as_json: AsJson = False,

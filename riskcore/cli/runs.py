@@ -21,7 +21,7 @@ app = typer.Typer(help="List runs, and show, cancel, resume or delete one.", no_
 
 @app.command("list")
 def list_runs(runs: Runs = RUNS, as_json: AsJson = False) -> None:
-    """All runs, the newest first."""
+    """List all runs, newest first."""
     from riskcore.data.problems import visible
     from riskcore.runs import RunStore
 
@@ -42,7 +42,7 @@ def list_runs(runs: Runs = RUNS, as_json: AsJson = False) -> None:
 
 @app.command("show")
 def show(run: RunName, runs: Runs = RUNS, as_json: AsJson = False) -> None:
-    """One run: its state and progress, and its results once it is done."""
+    """Show the state and progress of a run, and its results once it is done."""
     from riskcore.data.problems import visible
     from riskcore.runs import RunFolder
 

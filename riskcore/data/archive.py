@@ -18,7 +18,7 @@ _CHUNK = 1 << 16
 
 
 def unpack(archive: Path, folder: Path, max_bytes: int, max_members: int, max_ratio: float) -> None:
-    """Write the data files of the zip archive into an existing folder, flat, checking each file's CRC."""
+    """Write the data files of the zip archive into an existing folder, without subfolders, checking each file's CRC."""
     try:
         with zipfile.ZipFile(archive) as source:
             members = _data_members(source, max_bytes, max_members, max_ratio)

@@ -1,4 +1,4 @@
-"""Reading csv files tolerantly: every fault of a file is logged with its row, and reading goes on after it.
+"""Reading csv files tolerantly: every fault of a file is logged with its row, and reading continues after it.
 
 Comma separated, quoted with `"` (doubled inside a cell), UTF-8 with or without a byte order mark, any line
 ending, blank lines skipped. Cells come out as the text that is there; what counts as missing is decided later.
@@ -92,7 +92,7 @@ class _Lines:
         self._record.clear()
 
     def go_back(self) -> str:
-        """The record's first line; reading goes on with the line after it."""
+        """The record's first line; reading continues with the line after it."""
         first, *rest = self._record
         self._again.extendleft(reversed(rest))
         self.number -= len(rest)
@@ -104,7 +104,7 @@ def _records(lines: _Lines, file: str, log: ProblemLog) -> Iterator[tuple[int, l
     """Row number and fields of each record that is not blank, and whether its quotes were broken.
 
     A quote that is not closed swallows the lines after it. Such a record is read again as its first line
-    alone, and reading goes on with the second: one bad quote costs one row, not the rest of the file.
+    alone, and reading continues with the second: one bad quote affects one row, not the rest of the file.
     """
     reader = csv.reader(lines, strict=True)
     while True:

@@ -36,7 +36,7 @@ def run_experiment(
     trained: Arrays | None = None,
     should_stop: ShouldStop = never,
 ) -> dict[str, MethodResult]:
-    """Run every method of the config on the workload, going on from `checkpoints` where a killed run left them.
+    """Run every method of the config on the workload, continuing from the `checkpoints` of a killed run.
 
     `unseen` are target pairs that no method learns from; each method scores them at the end, unless the matcher is a
     file of scores, which need not have any for them. `trained` are the weights of a traditionally trained matcher, if

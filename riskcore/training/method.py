@@ -53,7 +53,7 @@ class MethodContext:
         return matcher
 
     def checkpoint(self, suffix: str = "") -> Checkpoint | None:
-        """The method's own checkpoint file, so that a killed run goes on; None where nothing is kept."""
+        """The method's own checkpoint file, so that a killed run can continue; None where nothing is kept."""
         return None if self.folder is None else Checkpoint(self.folder / f"{self.name}{suffix}.safetensors")
 
     def progress(self, done: int, total: int) -> None:

@@ -71,7 +71,7 @@ def train_transfer(
 
 
 def last_layer(network: nn.Module) -> nn.Linear:
-    """The layer that gives the logit; what goes into it is what the matcher has made of a pair."""
+    """The layer that gives the logit; its input is the matcher's representation of a pair."""
     layers = [layer for layer in network.modules() if isinstance(layer, nn.Linear) and layer.out_features == 1]
     return layers[-1]
 

@@ -1,6 +1,6 @@
 """Whether a sign-in service is configured, and a refusal where it is but cannot be used.
 
-Streamlit reports a secrets file that it cannot parse with a subclass of `FileNotFoundError`, and starts all the same.
+Streamlit reports a secrets file that it cannot parse with a subclass of `FileNotFoundError`, and starts anyway.
 If that were read as "there is no file", every screen would be open to everyone; so anything unclear is an error.
 """
 

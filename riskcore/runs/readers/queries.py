@@ -24,7 +24,7 @@ class PairQuery:
     """Which pairs, in which order, which page. A filter that is None does not filter."""
 
     method: str = "risk"
-    iteration: int | None = None  # none is the kept one, the latest while the run goes on
+    iteration: int | None = None  # None is the kept one, or the latest while the run is active
     sort: str = "risk"
     descending: bool = True
     label: int | None = None

@@ -30,7 +30,7 @@ class _Labels:
 
 
 class ScoreWriter:
-    """Writes each iteration's files. After a resume it goes on from the files of earlier iterations."""
+    """Writes each iteration's files. After a resume it continues from the files of earlier iterations."""
 
     def __init__(self, folder: RunFolder, ids: np.ndarray, scorer: TruthScorer) -> None:
         self.folder, self.scorer = folder, scorer
