@@ -33,6 +33,10 @@ _OUTCOMES_1 = {"unmatch": "non-match"}
 
 def checked_format(document: Mapping[str, Any], run: str) -> int:
     """The format that run.json states; an error if this version cannot read it."""
+    if not isinstance(document, Mapping):
+        raise StorageError(
+            f"The file run.json of run {run} does not hold a run's description. Restore it, or run again."
+        )
     found = document.get("format", 1)
     if not isinstance(found, int) or not 1 <= found <= FORMAT:
         raise StorageError(

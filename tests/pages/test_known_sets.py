@@ -43,7 +43,17 @@ def test_registrations_at_the_same_moment_are_all_kept(file, monkeypatch):
     assert [one.name for one in file.parent.iterdir() if one.name.endswith(".part")] == []
 
 
-@pytest.mark.parametrize("content", ['{"/data/one": {"types"', "[1, 2]", '{"/data/one": 3}', "\x00"])
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"/data/one": {"types"',
+        "[1, 2]",
+        '{"/data/one": 3}',
+        '{"/data/one": {"types": [1]}}',
+        '{"/data/one": {"maps": {"/data/two": 5}}}',
+        "\x00",
+    ],
+)
 def test_a_damaged_registry_is_reported_and_kept(file, content):
     file.parent.mkdir()
     file.write_text(content)
@@ -51,3 +61,23 @@ def test_a_damaged_registry_is_reported_and_kept(file, content):
         with pytest.raises(StorageError, match=r"registered\.json .*move it away and register"):
             ask()
     assert file.read_text() == content
+
+
+def test_fields_of_another_version_are_kept(file):
+    file.parent.mkdir()
+    file.write_text('{"/data/one": {"title": "One", "types": {}}}')
+    registry.register("/data/one", types={"year": "number"})
+    assert json.loads(file.read_text()) == {"/data/one": {"title": "One", "types": {"year": "number"}}}
+    assert registry.known_sets()["/data/one"].title == "one"
+
+
+def test_an_upload_that_cannot_be_written_is_told_in_words(file):
+    class Upload:
+        name = "pairs.csv"
+
+        def getvalue(self) -> bytes:
+            return b"id"
+
+    file.parent.write_text("a file where the folder should be")
+    with pytest.raises(StorageError, match="cannot be written"):
+        registry.save_upload("mine", [Upload()])

@@ -59,6 +59,13 @@ def test_another_format_is_refused_in_one_sentence(finished, number):
             ask()
 
 
+@pytest.mark.parametrize("content", ["[]", "null", "3"])
+def test_a_description_that_is_none_is_refused(tmp_path, content):
+    (tmp_path / "run.json").write_text(content, encoding="utf-8")
+    with pytest.raises(StorageError, match="does not hold a run's description"):
+        RunFolder(tmp_path).run()
+
+
 def test_settings_of_version_0_1_have_todays_names(old):
     found = old.run()
     assert (found["format"], found["code"], found["versions"]["numpy"]) == (1, "", "2.4.6")

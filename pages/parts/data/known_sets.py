@@ -28,6 +28,7 @@ MAX_MEMBERS = 1_000
 MAX_RATIO = 200.0
 PATIENCE = 10.0  # seconds to wait for another registration; each takes milliseconds
 _CURE = "Repair it or restore a copy; if that is impossible, move it away and register the data sets again."
+_ENTERED = ("types", "maps")
 _UNSAFE = re.compile(r"[^a-z0-9_-]+")
 
 
@@ -56,7 +57,8 @@ def known_sets() -> dict[str, KnownSet]:
     found = {str(s.path): KnownSet(str(s.path), s.title, s.description) for s in list_samples()}
     for path in (*_uploaded(), *said):
         found.setdefault(path, KnownSet(path, Path(path).stem, path))
-    return {path: dataclasses.replace(one, **said.get(path, {})) for path, one in found.items()}
+    entered = {path: {key: entry[key] for key in _ENTERED if key in entry} for path, entry in said.items()}
+    return {path: dataclasses.replace(one, **entered.get(path, {})) for path, one in found.items()}
 
 
 def register(path: str, types: dict[str, str] | None = None, maps: dict[str, dict[str, str]] | None = None) -> None:
@@ -75,8 +77,11 @@ def register(path: str, types: dict[str, str] | None = None, maps: dict[str, dic
 
 def save_upload(name: str, files: Iterable[Upload]) -> Path:
     """Keep uploaded files as a data set of that name; returns the folder or file of pairs."""
-    name, files = _clean(name), list(files)
-    home = data_root()
+    with writing(data_root()):
+        return _save(data_root(), _clean(name), list(files))
+
+
+def _save(home: Path, name: str, files: list[Upload]) -> Path:
     home.mkdir(parents=True, exist_ok=True)
     if (home / name).exists() or any((home / f"{name}.{ending}").exists() for ending in ("csv", "parquet")):
         raise ConfigError(f"There is already a data set called {name}. Choose another name.")
@@ -138,7 +143,13 @@ def _read() -> dict[str, dict]:
     if not file.exists():
         return {}
     said = read_json(file, _CURE)
-    if not isinstance(said, dict) or not all(isinstance(entry, dict) for entry in said.values()):
+    if not isinstance(said, dict) or not all(_is_entry(entry) for entry in said.values()):
         raise StorageError(f"{file} is not a list of registered data sets. {_CURE}")
-    kept = ("types", "maps")
-    return {path: {key: entry[key] for key in kept if key in entry} for path, entry in said.items()}
+    return said
+
+
+def _is_entry(entry: object) -> bool:
+    """Whether this can be what was entered about a set. Other fields are left as they are."""
+    if not isinstance(entry, dict) or not all(isinstance(entry.get(key, {}), dict) for key in _ENTERED):
+        return False
+    return all(isinstance(one, dict) for one in entry.get("maps", {}).values())
