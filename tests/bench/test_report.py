@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from PIL import Image
+from scipy import stats
 from typer.testing import CliRunner
 
 from riskcore.bench.plan.cells import Cell
@@ -64,17 +65,18 @@ def test_results_stand_next_to_the_papers() -> None:
         "2",
         "91.67 ± 0.56",
         "93.50 ± 0.71",
-        "above (+1.83)",
+        "level (+1.83 ± 3.24)",
         "93.30 ± 0.00",
     ]
-    assert cells_of(page, "| DS2DA | 2 | 94.18")[4] == "level (-0.68)"
-    assert cells_of(page, "| DS, 10 % | 1 | over 92")[4] == "not below (+1.00)"
-    assert "1 above, 1 level, 0 below, 1 not below" in page
-    assert "One seed has no standard error" not in page  # nor has the paper, where we have one seed
+    assert cells_of(page, "| DS2DA | 2 | 94.18")[4] == "level (-0.68 ± 2.25)"
+    assert cells_of(page, "| DS, 10 % | 1 | over 92")[4] == "one seed, not known (+1.00)"
+    assert "0 above, 2 level, 0 below, 1 one seed, not known" in page
+    assert "One seed has no deviation" not in page  # nor has the paper, where we have one seed
     assert cells_of(page, "| DA2DS | 2 | 79.00")[-1] == "92.30 ± 0.00"  # pairs that no method saw
     assert cells_of(page, "| DA2DS | 2 | 93.50 ± 0.71 | 91.00")[-1] == "91.00 ± 0.00 (-2.50)"
     assert cells_of(page, "| DS, 10 % | 1 | 93.30") == [
-        *("DS, 10 %", "1", "93.30", "level (+0.30)", "above (+3.30)", "level (-0.20)", "yes"),
+        *("DS, 10 %", "1", "93.30"),
+        *(f"one seed, not known ({points})" for points in ("+0.30", "+3.30", "-0.20")), "not known",
     ]  # fmt: skip
 
 
@@ -109,7 +111,7 @@ def test_a_page_says_how_many_seeds_its_figures_have() -> None:
     assert "of one seed, not a mean" in page
     assert not [line for line in page.splitlines() if line.startswith("| DA2DS") and "± 0.00" in line]
     assert "standard deviation" not in page
-    assert "One seed has no standard error" in page
+    assert "One seed has no deviation" in page
     assert "one seed" in figures(one)["shift"].layout.title.text
     assert all(trace.error_y.width == 0 for trace in figures(one)["shift"].data if trace.error_y.array)
     two = [document("shift", "DA2DS", "", seed, SCORES) for seed in range(2)]
@@ -138,7 +140,7 @@ def test_the_best_is_one_of_those_that_had_the_same_seeds() -> None:
 
 def test_all_methods_are_compared_only_if_all_are_there() -> None:
     some = [document("shift", "DA2DS", "", 0, {"tradition": 80.0, "risk": 90.0, "risk+": 94.0})]
-    assert cells_of(render(some, {}), "| DA2DS | 1 | 94.00") == ["DA2DS", "1", "94.00", "above (+4.00)"]
+    assert cells_of(render(some, {}), "| DA2DS | 1 | 94.00") == ["DA2DS", "1", "94.00", "one seed, not known (+4.00)"]
 
 
 def test_a_method_of_a_package_that_is_not_installed_is_still_shown() -> None:
@@ -223,7 +225,7 @@ def test_settings_that_have_no_option_are_shown() -> None:
 
 def test_one_seed_borrows_the_papers_deviation() -> None:
     row = {"f1_mean": 0.93, "f1_deviation": None, "seeds": 1}
-    assert compare_with_paper(row, PaperFigure(91.0, 1.0)).word == "level"
+    assert compare_with_paper(row, PaperFigure(91.0, 1.0)).word == "level"  # 2.78 x 1.10
     assert compare_with_paper(row, PaperFigure(91.0, 0.5)).word == "above"
 
 
@@ -300,26 +302,41 @@ def test_the_papers_figures() -> None:
     ("ours", "deviation", "paper", "word"),
     [
         (0.92, 0.0, PaperFigure(91.67, 0.0), "above"),
-        (0.919, 0.0, PaperFigure(91.67, 0.0), "level"),
+        (0.919, 0.002, PaperFigure(91.67, 0.2), "level"),
         (0.92, 0.02, PaperFigure(91.67, 0.0), "level"),
         (0.91, 0.0, PaperFigure(91.67, 0.2), "below"),
         (0.704, 0.0, PaperFigure(70), "level"),
+        (0.75, None, PaperFigure(70), "one seed, not known"),
+        (0.75, None, PaperFigure(70, at_least=True), "one seed, not known"),
         (0.99, 0.0, PaperFigure(92, at_least=True), "not below"),
         (0.91, 0.0, PaperFigure(92, at_least=True), "below"),
     ],
 )
-def test_above_level_below(ours: float, deviation: float, paper: PaperFigure, word: str) -> None:
-    assert compare_with_paper({"f1_mean": ours, "f1_deviation": deviation, "seeds": 5}, paper).word == word
+def test_above_level_below(ours: float, deviation: float | None, paper: PaperFigure, word: str) -> None:
+    row = {"f1_mean": ours, "f1_deviation": deviation, "seeds": 1 if deviation is None else 5}
+    assert compare_with_paper(row, paper).word == word
 
 
-def test_our_own_are_compared_by_their_means() -> None:
-    assert compare_methods(_seeds(0.92), _seeds(0.9235)).text == "below (-0.35)"
-    assert compare_methods(_seeds(0.92), _seeds(0.9225)).word == "level"
+def test_two_methods_are_level_where_the_interval_of_their_paired_differences_includes_zero() -> None:
+    """Anything within 0.3 points was level, however alike the seeds, and anything further was not."""
+    steady = compare_methods(_seeds(0.9, 0.8, 0.7), _seeds(0.898, 0.7981, 0.6979))
+    assert steady.text == "above (+0.20 ± 0.02)"
+    varied = compare_methods(_seeds(0.92, 0.95, 0.9), _seeds(0.9, 0.9, 0.92))
+    assert varied.word == "level"
+    expected = stats.ttest_rel([92, 95, 90], [90, 90, 92]).confidence_interval(0.95)
+    assert (varied.points - varied.margin, varied.points + varied.margin) == pytest.approx(tuple(expected))
+    assert compare_methods(_seeds(0.3, 0.6), _seeds(0.3, 0.6)).text == "level (+0.00 ± 0.00)"
+    assert compare_methods(_seeds(0.92), _seeds(0.92)).text == "one seed, not known (+0.00)"
+
+
+def test_the_papers_mean_is_compared_by_welch() -> None:
+    margin = compare_with_paper({"f1_mean": 0.92, "f1_deviation": 0.01, "seeds": 3}, PaperFigure(91.0, 0.5)).margin
+    assert stats.ttest_ind_from_stats(91 + margin, 1.0, 3, 91, 0.5, 5, equal_var=False).pvalue == pytest.approx(0.05)
 
 
 def test_two_methods_are_compared_on_the_seeds_that_both_have() -> None:
     difference = compare_methods(_seeds(0.92, 0.5, None), _seeds(0.90, None, 0.1))
-    assert (difference.text, difference.seeds) == ("above (+2.00)", 1)
+    assert (difference.text, difference.seeds) == ("one seed, not known (+2.00)", 1)
     assert compare_methods(_seeds(None), _seeds(0.9)) is None
     assert compare_methods(_seeds(0.9), None) is None
 
@@ -345,7 +362,7 @@ def test_the_command_keeps_notes(tmp_path: Path) -> None:
     again = CliRunner().invoke(app, command)
     assert kept_notes(page.read_text()).strip() == "Below on DS2DA, because."
     found = json.loads(again.stdout)
-    assert {one["comparison"] for one in found["against"] if one["workload"] == "DA2DS"} == {"above"}
+    assert {one["comparison"] for one in found["against"] if one["workload"] == "DA2DS"} == {"above", "level"}
     assert sorted(path.name for path in (tmp_path / "out" / "figures").glob("*.html")) == [
         "ablations.html", "same-source.html", "shift.html", "validation-size.html",
     ]  # fmt: skip

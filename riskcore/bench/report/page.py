@@ -15,7 +15,13 @@ from riskcore.bench.report.cells_text import (
     score_text,
     score_texts,
 )
-from riskcore.bench.report.differences import LEVEL, ROUNDING, Difference, compare_methods, compare_with_paper
+from riskcore.bench.report.differences import (
+    ONE_SEED,
+    ROUNDING,
+    Difference,
+    compare_methods,
+    compare_with_paper,
+)
 from riskcore.bench.report.introduction import SECTIONS, introduction
 from riskcore.bench.report.means import TITLES, ResultGroup, grouped, lines, methods_of
 from riskcore.bench.report.paper import REMARKS, PaperFigure, paper_figure
@@ -23,6 +29,7 @@ from riskcore.bench.report.reproduction import commands_text, cost_table, made_w
 from riskcore.bench.run.schema import Document
 
 NOTES = ("<!-- notes -->", "<!-- /notes -->")  # the text between them is written by hand and kept
+_LEVEL = "the 95 % confidence interval of the difference (±) includes 0"
 _COMPARED = ("risk", "supervised", "forest")  # what risk+ is compared with
 
 
@@ -81,7 +88,7 @@ def _against_the_paper(benches: dict[str, list[ResultGroup]]) -> str:
     if not found:
         return "## Against the paper\n\nThe paper has no figure for any of these results."
     counts = Counter(one.difference.word for one in found)
-    words = ("above", "level", "below", *(["not below"] if counts["not below"] else []))
+    words = ("above", "level", "below", *(word for word in ("not below", ONE_SEED) if counts[word]))
     counted = ", ".join(f"{counts[word]} {word}" for word in words)
     rows = [
         (
@@ -95,9 +102,9 @@ def _against_the_paper(benches: dict[str, list[ResultGroup]]) -> str:
         for one in found
     ]
     table = markdown_table(("workload", "seeds", "paper's risk", "risk", "risk is", "risk+"), rows)
-    level = f"Level is a difference within two standard errors or {LEVEL} points, {ROUNDING} where the paper rounds."
+    level = f"Level: {_LEVEL}, by Welch's t, {ROUNDING} points wider where the paper rounds."
     if any(one.group.methods["risk"]["seeds"] == 1 and one.paper.deviation for one in found):
-        level += " One seed has no standard error: the paper's deviation is used in its place."
+        level += " One seed has no deviation: the paper's is used in its place."
     if counts["not below"]:
         level += " Where the paper gives only a lower bound, ours can be below it or not below it."
     text = f"Of {len(found)} results of risk that the paper has too: {counted} (points of F1 in parentheses). {level}"
@@ -149,16 +156,26 @@ def _risk_plus_compared(groups: Sequence[ResultGroup]) -> list[str]:
     for group in groups:
         ours = group.methods.get("risk+")
         differences = [compare_methods(ours, group.methods.get(method)) for method in _COMPARED]
-        known = [difference.points for difference in differences if difference is not None]
-        if known:
+        words = [difference.word for difference in differences if difference is not None]
+        if words:
             texts = [difference_text(group, difference) for difference in differences]
-            at_least_level = "**no**" if min(known) < -LEVEL else "yes" if len(known) == len(_COMPARED) else ""
-            rows.append((group.name, str(group.seeds), score_text(group, "risk+"), *texts, at_least_level))
+            rows.append((group.name, str(group.seeds), score_text(group, "risk+"), *texts, _at_least_level(words)))
     if not rows:
         return []
-    text = f"Points of F1 in parentheses; within {LEVEL} points is level."
+    text = (
+        f"Points of F1 in parentheses. Level: {_LEVEL}, by Student's t on the differences of the seeds that both "
+        "methods have. It means that these seeds show no difference, not that there is none; one seed shows neither."
+    )
     head = ("workload", "seeds", "risk+", *(f"against {method}" for method in _COMPARED), "level or above all three")
     return ["### risk+ against the other methods", text, markdown_table(head, rows)]
+
+
+def _at_least_level(words: Sequence[str]) -> str:
+    if "below" in words:
+        return "**no**"
+    if len(words) < len(_COMPARED):
+        return ""
+    return "not known" if ONE_SEED in words else "yes"
 
 
 def _ablations(groups: Sequence[ResultGroup], images: dict[str, str]) -> list[str]:
