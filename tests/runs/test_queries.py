@@ -135,7 +135,7 @@ def test_verdicts_filter(finished):
 def test_an_earlier_iteration(finished):
     first = query_pairs(finished, PairQuery(iteration=0))
     assert not first.rows["flipped"].any()
-    with pytest.raises(StorageError, match=r"no iteration 9\. There are 0 to 4"):
+    with pytest.raises(StorageError, match=r"no iteration 9\. It has iterations 0 to 4"):
         query_pairs(finished, PairQuery(iteration=9))
     with pytest.raises(StorageError, match="has no iterations"):
         query_pairs(finished, PairQuery(method="forest"))
