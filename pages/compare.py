@@ -58,9 +58,23 @@ def show_methods(folder: RunFolder, found: Comparison) -> None:
             f"TP, FP, FN, TN: true positives, false positives, false negatives, true negatives. Changed labels: pairs "
             f"labelled differently from {BASE}. Trained with: the labels that a method was given. {LABELS_USED}"
         )
+        show_twins(folder)
     for method, row in found["methods"].items():
         for sentence in row["lacked"]:
             st.caption(f"{method}: {sentence}")
+
+
+def show_twins(folder: RunFolder) -> None:
+    """F1 without the target pairs whose label could be read off a labelled pair; nothing where there are none."""
+    results = folder.results()
+    methods = {} if results is None else results["methods"]
+    twins = max((row.get("twins", 0) for row in methods.values()), default=0)
+    if twins:
+        scores = ", ".join(f"{name} {percent(row.get('f1_without_twins'))}" for name, row in methods.items())
+        st.caption(
+            f"{plural(twins, 'target pair')} with the same content as a labelled source or validation pair. "
+            f"F1 without: {scores}. {LABELS_USED}"
+        )
 
 
 def f1_text(table: pd.DataFrame) -> str:

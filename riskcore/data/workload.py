@@ -55,6 +55,7 @@ class TargetTruth:
 
     labels: np.ndarray  # int8, one per target pair; -1 where unknown
     unseen: LabelledPairs | None = None  # the target's own training part, which no method is given
+    twins: np.ndarray | None = None  # bool, one per target pair: a labelled pair of Ds or Dv has the same content
 
 
 def build_workload(
@@ -76,7 +77,8 @@ def build_workload(
     `split` is the target's. Pairs of the source that the target has too are left out, since their labels would reveal
     the target's: the same two records by the values of the shared attributes, where these are most of one data set's
     attributes and tell a record apart from the others of its table. `attribute_map` gives source names their target
-    names; `types` overrides the types inferred from the source.
+    names; `types` overrides the types inferred from the source. Target pairs whose shared values are those of a
+    labelled pair stay in the target; `TargetTruth.twins` marks them.
     """
     names, notices = shared_attributes(source, target, attribute_map or {})
     ours = restricted(source, {name: name for name in names})
@@ -94,7 +96,8 @@ def build_workload(
         valid = valid.take(size_sample(len(valid), validation_size, seed))
     attributes = infer_types([ours.left, ours.right], list(names), types or {}, config or DataConfig())
     workload = Workload(attributes, train, valid, test.without_labels(), tuple(notices))
-    return workload, TargetTruth(test.labels, unseen)
+    twins = is_among(workload.target, train) | is_among(workload.target, valid)
+    return workload, TargetTruth(test.labels, unseen, twins)
 
 
 def configured_workload(source: DataSet, target: DataSet | None, config: RunConfig) -> tuple[Workload, TargetTruth]:

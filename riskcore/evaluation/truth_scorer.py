@@ -35,6 +35,10 @@ class TruthScorer:
         cells = confusion(self.truth, labels)
         return {"f1": cells.f1, "precision": cells.precision, "recall": cells.recall}
 
+    def f1_without(self, labels: np.ndarray, left_out: np.ndarray) -> float | None:
+        """F1 of the matches over all pairs but some."""
+        return confusion(self.truth[~left_out], labels[~left_out]).f1
+
     def change(self, before: np.ndarray, after: np.ndarray) -> dict[str, int | None]:
         """Pairs that were wrong and are right now, the other way round, and what kind the latter were."""
         counts = flips_by_class(self.truth, before, after)

@@ -42,6 +42,8 @@ class MethodRow(TypedDict):
     precision: float | None
     recall: float | None
     labels_used: list[str]
+    twins: NotRequired[int]  # target pairs with the same content as a labelled pair; older runs lack it
+    f1_without_twins: NotRequired[float | None]
     lacked: NotRequired[list[str]]  # sentences about what could not be done for lack of labels
     best_iteration: NotRequired[int]  # the kept iteration
     validation_f1: NotRequired[float | None]

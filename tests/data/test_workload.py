@@ -285,3 +285,27 @@ def test_what_to_do_without_validation_pairs(tmp_path):
     with pytest.raises(ConfigError, match=r"no validation pair to work with.*ask for a validation size of 0"):
         build_workload(open_data(file))
     assert not len(build_workload(open_data(file), validation_size=0)[0].validation)
+
+
+@pytest.mark.parametrize("part", ["train", "valid"])
+@pytest.mark.parametrize("swapped", [False, True])
+def test_target_pairs_with_the_content_of_a_labelled_pair_stay_and_are_known(tmp_path, part, swapped):
+    """Ids differ, contents do not: a method may know such a label without having learned to match."""
+    labelled = {"train": 2, "valid": 6}[part]
+    left, right = [list(row) for row in TABLE_A], [list(row) for row in TABLE_B]
+    twin = [left[1 + labelled][1:], right[1 + labelled][1:]]
+    left[1 + 9][1:], right[1 + 9][1:] = reversed(twin) if swapped else twin  # a9:b9 is a pair of the target
+    left[1 + 10][1:] = left[1 + labelled][1:]  # one equal record is not enough
+    workload, truth = build_workload(open_data(write_folder(tmp_path / "t", {"tableA": left, "tableB": right})))
+    assert workload.target.ids.tolist() == ["a8:b8", "a9:b9", "a10:b10", "a11:b11"]
+    assert truth.twins.tolist() == [False, True, False, False]
+
+
+def test_twins_are_those_of_the_labelled_pairs_that_are_used(tmp_path):
+    left, right = (
+        [*TABLE_A[:10], ["a9", *TABLE_A[7][1:]], *TABLE_A[11:]],
+        [*TABLE_B[:10], ["b9", *TABLE_B[7][1:]], *TABLE_B[11:]],
+    )
+    data = open_data(write_folder(tmp_path / "t", {"tableA": left, "tableB": right}))
+    assert build_workload(data)[1].twins.sum() == 1
+    assert build_workload(data, validation_size=0)[1].twins.sum() == 0

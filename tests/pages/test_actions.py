@@ -223,6 +223,17 @@ def test_compare_says_which_labels_each_number_used(screen, done):
     assert table["F1"][1] == pytest.approx(100 * told["risk"]["f1"])
 
 
+def test_compare_shows_f1_without_pairs_that_have_the_content_of_a_labelled_pair(screen, done):
+    assert "same content" not in words(screen("compare", run=done.id))  # an older run, or one without any
+    results = json.loads((done.folder / "results.json").read_text())
+    for row in results["methods"].values():
+        row |= {"twins": 297, "f1_without_twins": 0.875}
+    (done.folder / "results.json").write_text(json.dumps(results))
+    text = words(screen("compare", run=done.id))
+    assert "297 target pairs with the same content as a labelled source or validation pair." in text
+    assert "F1 without: tradition 87.5 %, risk 87.5 %" in text
+
+
 def test_compare_shows_how_well_probabilities_are_calibrated(screen, done):
     text = words(screen("compare", run=done.id))
     assert "Calibration" in text

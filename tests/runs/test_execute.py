@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
+from sklearn.metrics import f1_score
 
 from benchmarks.kill_resume import compare
 from riskcore.config import AdaptConfig
@@ -83,10 +84,30 @@ def test_run_json_says_what_the_run_was_made_from(finished, store):
     found = finished.run()
     assert found["config"]["source"] == store.list()[0].config.source
     assert found["labels_used"] == {"source": 48, "validation": 48, "target": 0}
-    assert found["counts"] == {"source": 48, "validation": 48, "target": 48, "target_labelled": 48, "unseen": 0}
+    parts = {"source": 48, "validation": 48, "target": 48}
+    assert found["counts"] == {**parts, "target_labelled": 48, "unseen": 0, "twins": 0}
     assert [attribute["name"] for attribute in found["attributes"]] == ["title", "year"]
     assert len(found["fingerprint"]) == 64
     assert found["versions"]["numpy"] == np.__version__
+
+
+@pytest.mark.parametrize("labelled", [True, False])
+def test_f1_is_also_given_without_pairs_that_have_the_content_of_a_labelled_pair(store, tmp_path, labelled):
+    folder = small_data(tmp_path / "equal", labelled=labelled)
+    table = (folder / "tableB.csv").read_text()
+    (folder / "tableB.csv").write_text(table.replace("right title 2,1992", "right title 0,1990"))  # b2 is b0 again
+    run = store.create(small_config(folder))
+    document = execute(store, run.id, engine=fake_engine)
+    workload, truth = load_data(run.config)
+    twins = np.array([identity.endswith(":b2") for identity in workload.target.ids])
+    assert truth.twins.tolist() == twins.tolist()
+    assert RunFolder(run.folder).run()["counts"]["twins"] == twins.sum() == 12
+    final = pq.read_table(RunFolder(run.folder).final_file)
+    for method, row in document["methods"].items():
+        assert row["twins"] == 12
+        given = final.column(method).to_numpy()[~twins] >= 0.5
+        expected = f1_score(truth.labels[~twins], given) if labelled else None
+        assert row["f1_without_twins"] == (None if expected is None else pytest.approx(expected))
 
 
 def test_a_target_of_its_own_has_unseen_pairs(store, tmp_path):

@@ -26,6 +26,7 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
     known = int((truth.labels >= 0).sum())
     counts = {**used, "target": len(workload.target), "target_labelled": known}
     counts["unseen"] = 0 if truth.unseen is None else len(truth.unseen)
+    counts["twins"] = 0 if truth.twins is None else int(truth.twins.sum())
     found: RunDescription = {
         "format": FORMAT,
         "run": record.id,

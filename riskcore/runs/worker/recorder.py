@@ -10,6 +10,8 @@ import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.matchers.store import save
 from riskcore.registry import iterations_of
@@ -48,6 +50,7 @@ class Recorder(Listener):
         self._config = config
         self.scorer = TruthScorer(truth.labels)
         self.unseen = None if truth.unseen is None else TruthScorer(truth.unseen.labels)
+        self.twins = np.zeros(len(truth.labels), dtype=bool) if truth.twins is None else truth.twins
         self.scores = ScoreWriter(folder, workload.target.ids, self.scorer)
         self.evidence: Evidence | None = None
         self._phase: str | None = None
@@ -98,6 +101,7 @@ class Recorder(Listener):
         """F1, precision, recall and labels used of a method, with the fields that the method adds."""
         labels = (result.probability >= 0.5).astype("int8")
         row: dict[str, Any] = {**self.scorer.scores(labels), "labels_used": list(result.labels_used)}
+        row["twins"], row["f1_without_twins"] = int(self.twins.sum()), self.scorer.f1_without(labels, self.twins)
         if self.unseen is not None and result.unseen is not None:
             unseen = self.unseen.scores((result.unseen >= 0.5).astype("int8"))
             row["unseen"] = {**unseen, "pairs": len(result.unseen)}
