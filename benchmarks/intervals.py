@@ -10,6 +10,7 @@ import itertools
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -50,8 +51,8 @@ def change_coverage(matches: int, change: tuple[float, ...], samples: int, chanc
     cells, hits = shares.reshape(2, 2, 2), 0
     before, after = (2 * of[1, 1] / (2 * of[1, 1] + of[0, 1] + of[1, 0]) for of in (cells.sum(2), cells.sum(1)))
     for seed, counts in enumerate(chance.multinomial(4 * matches, shares, size=samples)):
-        labels = (np.repeat(np.arange(8) >> bit & 1, counts) for bit in (2, 1, 0))
-        ends = f1_change_interval(*labels, seed=seed)
+        truth, was, now = (np.repeat(np.arange(8) >> bit & 1, counts) for bit in (2, 1, 0))
+        ends = f1_change_interval(truth, was, now, seed=seed)
         hits += ends is not None and ends[0] <= after - before <= ends[1]
     return hits / samples
 
@@ -68,7 +69,7 @@ def main() -> None:
         of_f1 = [f1_coverage(matches, *setting, asked.samples, chance) for setting in settings]
         of_change = [change_coverage(matches, change, max(asked.samples // 4, 1), chance) for change in CHANGES]
         for what, found in (("F1", of_f1), ("change of F1", of_change)):
-            row = {"interval": what, "matches": matches, "mean": float(np.mean(found))}
+            row: dict[str, Any] = {"interval": what, "matches": matches, "mean": float(np.mean(found))}
             rows.append({**row, "lowest": min(found), "highest": max(found)})
     if asked.json:
         print(json.dumps({"samples": asked.samples, "seed": asked.seed, "coverage": rows}))
