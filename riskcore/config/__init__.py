@@ -9,11 +9,19 @@ from __future__ import annotations
 from riskcore.config.base import Config, setting
 from riskcore.config.engine import DataConfig, MatcherConfig, MetricConfig, RiskConfig, RuleConfig
 from riskcore.config.run import RENAMED_0_1, RunConfig
-from riskcore.config.training import AdaptConfig, SimilarityConfig, StackConfig, TransferConfig, TuneConfig
+from riskcore.config.training import (
+    AdaptConfig,
+    CompetitionConfig,
+    SimilarityConfig,
+    StackConfig,
+    TransferConfig,
+    TuneConfig,
+)
 
 __all__ = [
     "RENAMED_0_1",
     "AdaptConfig",
+    "CompetitionConfig",
     "Config",
     "DataConfig",
     "MatcherConfig",

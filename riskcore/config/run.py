@@ -8,7 +8,14 @@ from typing import Any, Self
 
 from riskcore.config.base import Config, setting
 from riskcore.config.engine import DataConfig, MatcherConfig, MetricConfig, RiskConfig, RuleConfig
-from riskcore.config.training import AdaptConfig, SimilarityConfig, StackConfig, TransferConfig, TuneConfig
+from riskcore.config.training import (
+    AdaptConfig,
+    CompetitionConfig,
+    SimilarityConfig,
+    StackConfig,
+    TransferConfig,
+    TuneConfig,
+)
 from riskcore.registry import METHODS
 
 # Settings that version 0.1 called otherwise, by dotted name. A setting that is renamed belongs here, so that stored
@@ -52,6 +59,7 @@ class RunConfig(Config):
     adapt: AdaptConfig = setting(AdaptConfig(), "adaptive training")
     similarity: SimilarityConfig = setting(SimilarityConfig(), "domain similarity")
     stack: StackConfig = setting(StackConfig(), "base learners and stacker of risk+")
+    competition: CompetitionConfig = setting(CompetitionConfig(), "competing candidates in risk+")
     transfer: TransferConfig = setting(TransferConfig(), "domain classifier of transfer")
 
     def __post_init__(self) -> None:

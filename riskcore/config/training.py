@@ -154,6 +154,21 @@ class StackConfig(Config):
 
 
 @dataclasses.dataclass(frozen=True)
+class CompetitionConfig(Config):
+    """Competing candidates in risk+: how other pairs of a record count against a pair. Penalties are in labels."""
+
+    use: bool = setting(True, "let competing candidates count where that lowers the out-of-fold validation loss")
+    clip: float = setting(
+        4.0, "log-odds at which a competitor counts fully: beyond it, confidence varies more than correctness", 0.1
+    )
+    penalty: float = setting(10.0, "pulls both coefficients towards 0: with few labels, competitors count little", 0)
+    offset_penalty: float = setting(
+        1.0, "pulls the offset towards 0; low, because pairs without a competitor gain what others lose", 0
+    )
+    scale_penalty: float = setting(10.0, "pulls the scale of the stacked log-odds towards 1", 0)
+
+
+@dataclasses.dataclass(frozen=True)
 class TransferConfig(Config):
     """The domain classifier of `transfer`."""
 

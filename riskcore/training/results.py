@@ -70,6 +70,7 @@ class IterationRow(TypedDict):
     matcher_validation_loss: NotRequired[float | None]
     domain_similarity: NotRequired[float]  # risk+
     stacker_weights: NotRequired[dict[str, float]]  # risk+: by base learner
+    competition: NotRequired[dict[str, float] | None]  # risk+: offset, scale, left, right; None where not used
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

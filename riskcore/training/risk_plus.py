@@ -5,6 +5,7 @@
     repeat:
         the matcher predicts validation and target pairs;
         a stacker, fitted on the validation pairs, combines matcher and base learners into one probability per pair;
+        where it helps out-of-fold, competing candidates (other pairs of the same record) count against a pair;
         the risk model, its rule means updated by the validation pairs, ranks these predictions;
         one pass of the matcher towards the stacker's probabilities, on target and validation pairs alike;
     keep the iteration with the lowest out-of-fold loss on the validation labels; the starting matcher is a candidate.
@@ -34,6 +35,7 @@ from riskcore.risk.fit import FitResult, fit_risk_model
 from riskcore.training.adaptive import NOTHING_TO_CHOOSE_BY
 from riskcore.training.base_learners import BASE_LEARNERS, FINE_TUNED, SOURCE_FOREST, log_odds, posterior_means
 from riskcore.training.checkpoint import Checkpoint, Progress
+from riskcore.training.competition import CompetingCandidates, Competition
 from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.evidence import Evidence
 from riskcore.training.iterations import Iterations
@@ -156,6 +158,7 @@ class _Ensemble:
             if checkpoint is not None:
                 checkpoint.write(predicted, made_from)
         self.log_odds: Arrays = dict(predicted.groups["log_odds"])  # of `validation`, `target`, `unseen`
+        self.candidates = CompetingCandidates(evidence, config)
 
     def stack(self, matcher: Matcher) -> _Stacked:
         """Predict with the matcher, fit the stacker, predict every pair with it."""
@@ -164,12 +167,13 @@ class _Ensemble:
         inputs, labels = self._with_matcher("validation", validated), evidence.validation.labels
         stacker = self._fit(inputs, labels)
         out_of_fold = self._out_of_fold(inputs, labels)
-        probability = self.predict_proba(stacker, "target", matcher.predict_proba(evidence.target.examples))
+        alone = self.predict_proba(stacker, "target", matcher.predict_proba(evidence.target.examples))
+        competition, out_of_fold, probability = self.candidates.compete(out_of_fold, alone)
         prior = posterior_means(evidence, evidence.validation.fired, labels, config.adapt.source_prior_pairs)
         drawn = stream_seed(config.seed, Stream.RISK_FIT)
         fit = fit_risk_model(prior, evidence.validation.fired, out_of_fold, labels, config.risk, drawn)
         scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
-        return _Stacked(stacker, scores, fit, out_of_fold, validated)
+        return _Stacked(stacker, competition, alone, scores, fit, out_of_fold, validated)
 
     def predict_proba(self, stacker: Stacker, part: str, matcher_probability: np.ndarray) -> np.ndarray:
         return stacker.predict_proba(self._with_matcher(part, matcher_probability))
@@ -195,6 +199,8 @@ class _Stacked:
     """One iteration: the stacker, its scores of target pairs, and out-of-fold probabilities of validation pairs."""
 
     stacker: Stacker
+    competition: Competition | None  # None where competing candidates do not help
+    alone: np.ndarray  # the stacker's probabilities of target pairs, before competition
     scores: RiskScores
     fit: FitResult
     out_of_fold: np.ndarray
@@ -215,6 +221,7 @@ class _Stacked:
             **_of_scores(scores),
             "domain_similarity": ensemble.similarity,
             "stacker_weights": dict(zip(ensemble.names, self.stacker.weights.tolist(), strict=True)),
+            "competition": None if self.competition is None else dataclasses.asdict(self.competition),
             "labels_used": ["source", "validation"],  # the rules' means are updated by the validation labels
             "lacked": list(self.fit.lacked),
         }
@@ -255,5 +262,8 @@ def _answer(
     probability = None
     if unseen is not None:
         probability = ensemble.predict_proba(stacked.stacker, "unseen", matcher.predict_proba(unseen.examples))
+        if stacked.competition is not None:
+            pairs = unseen.examples.pairs
+            probability = ensemble.candidates.predict_unseen(stacked.competition, stacked.alone, pairs, probability)
     record = {"best_iteration": best, "validation_f1": done.rows[best]["validation_f1"], "rows": done.rows}
     return MethodResult("risk+", stacked.scores.probability, probability, ("source", "validation"), record)
