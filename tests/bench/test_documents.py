@@ -46,6 +46,8 @@ def test_a_cell_leaves_what_it_should(cell: Cell, tmp_path: Path) -> None:
     for result in document["results"]:
         assert 0 <= result["f1"] <= 1
         assert 0 <= result["unseen"]["f1"] <= 1
+        assert result["twins"] == 0
+        assert result["f1_without_twins"] == result["f1"]
         assert result["seconds"] >= 0
         assert result["code"] == result_stamp(result["ablation"])
         assert result["versions"] == versions()

@@ -80,6 +80,18 @@ def test_results_stand_next_to_the_papers() -> None:
     ]  # fmt: skip
 
 
+def test_f1_without_content_twins_is_shown_where_it_differs() -> None:
+    some = [document("shift", workload, "", 0, SCORES) for workload in ("DA2DS", "DA2CORA")]
+    assert "content twins" not in render(some, {})  # documents of earlier versions
+    for result in some[0]["results"]:
+        result |= {"twins": 0, "f1_without_twins": result["f1"]}
+    for result in some[1]["results"]:
+        result |= {"twins": 297, "f1_without_twins": result["f1"] - 0.01}
+    part = render(some, {}).split("### Without content twins")[1].split("###")[0]
+    assert cells_of(part, "| DA2CORA | 1") == ["DA2CORA", "1", "79.00", "89.00", "**92.50**", "92.00", "92.30"]
+    assert "DA2DS" not in part
+
+
 def test_commands_hardware_and_settings_are_shown() -> None:
     page = render(made_up(), {"shift": "img/a.png"})
     methods = "--methods tradition,supervised,forest,risk,risk+"

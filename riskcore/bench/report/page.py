@@ -45,7 +45,7 @@ def render(documents: Sequence[Document], images: dict[str, str], notes: str = "
     ]
     for bench, groups in benches.items():
         blocks += [f"## {TITLES[bench]}", SECTIONS[bench], _image(images, bench, TITLES[bench])]
-        blocks += _BLOCKS[bench](groups) + _unseen(groups) + _risk_plus_compared(groups)
+        blocks += _BLOCKS[bench](groups) + _unseen(groups) + _without_twins(groups) + _risk_plus_compared(groups)
     blocks += _ablations(every, images)
     blocks += ["## Time and memory", cost_table(documents)]
     blocks += ["## How these were made", commands_text(documents), made_with(documents)]
@@ -148,6 +148,21 @@ def _unseen(groups: Sequence[ResultGroup]) -> list[str]:
     rows = [(group.name, str(group.seeds), *score_texts(group, methods, "unseen_f1")) for group in some]
     text = "The same models, on target pairs that were not among the pairs to adapt to."
     return ["### On target pairs that no method saw", text, markdown_table(("workload", "seeds", *methods), rows)]
+
+
+def _without_twins(groups: Sequence[ResultGroup]) -> list[str]:
+    """F1 without the target pairs whose content a labelled pair has; nothing where this changes no F1."""
+    some = [
+        group
+        for group in groups
+        if any(row["f1_without_twins_mean"] not in (None, row["f1_mean"]) for row in group.methods.values())
+    ]
+    if not some:
+        return []
+    methods = methods_of(some)
+    rows = [(group.name, str(group.seeds), *score_texts(group, methods, "f1_without_twins")) for group in some]
+    text = "The same labels, without the target pairs that have the same content as a labelled pair."
+    return ["### Without content twins", text, markdown_table(("workload", "seeds", *methods), rows)]
 
 
 def _risk_plus_compared(groups: Sequence[ResultGroup]) -> list[str]:

@@ -28,6 +28,8 @@ class Result(Scores):
     method: str
     ablation: str | None
     unseen: Scores | None  # on target pairs that no method was given
+    twins: NotRequired[int]  # target pairs with the same content as a labelled pair; older documents lack it
+    f1_without_twins: NotRequired[float | None]
     seconds: float | None
     labels_used: list[str]
     record: dict[str, Any]  # what the method says of itself; its keys are the method's own
@@ -90,6 +92,7 @@ class Row(GroupFields, Scores):
     unseen_f1: float | None
     unseen_precision: float | None
     unseen_recall: float | None
+    f1_without_twins: float | None
     seconds: float | None
     cell_seconds: float
     peak_rss_mb: float
@@ -136,6 +139,8 @@ class MeanRow(ResultHead):
     unseen_precision_deviation: float | None
     unseen_recall_mean: float | None
     unseen_recall_deviation: float | None
+    f1_without_twins_mean: float | None
+    f1_without_twins_deviation: float | None
     seconds_mean: float | None
     seconds_deviation: float | None
     peak_rss_mb_mean: float | None

@@ -16,7 +16,7 @@ from riskcore.bench.run.schema import Document, MeanRow, Result, Row
 from riskcore.storage.files import write_json, write_parquet
 
 RESULTS_JSON, RESULTS_PARQUET = "results.json", "results.parquet"
-SCORES = ("f1", "precision", "recall", "unseen_f1", "unseen_precision", "unseen_recall")
+SCORES = ("f1", "precision", "recall", "unseen_f1", "unseen_precision", "unseen_recall", "f1_without_twins")
 
 _SCHEMA = pa.schema(
     [
@@ -43,6 +43,7 @@ def _row(document: Document, result: Result) -> Row:
     unseen: dict[str, Any] = {**(result["unseen"] or {})}
     counts: dict[str, Any] = {**document["counts"]}
     found: dict[str, Any] = {
+        "f1_without_twins": None,  # documents of earlier versions lack it
         **document,
         **result,
         **{f"unseen_{name}": unseen.get(name) for name in ("f1", "precision", "recall")},

@@ -137,6 +137,7 @@ class _CellRecorder(Listener):
     def __init__(self, cell: Cell, truth: TargetTruth, file: Path, send: Send) -> None:
         self.scorer = TruthScorer(truth.labels)
         self.unseen = None if truth.unseen is None else TruthScorer(truth.unseen.labels)
+        self.twins = np.zeros(len(truth.labels), dtype=bool) if truth.twins is None else truth.twins
         self.ablation: str | None = None
         self.rules = 0
         self.file, self.send = file, send
@@ -197,6 +198,8 @@ class _CellRecorder(Listener):
             "ablation": ablation,
             **_scores(self.scorer, found.probability),
             "unseen": unseen,
+            "twins": int(self.twins.sum()),
+            "f1_without_twins": self.scorer.f1_without((found.probability >= 0.5).astype("int8"), self.twins),
             "seconds": self.seconds.get(name),
             "labels_used": list(found.labels_used),
             "record": record,
