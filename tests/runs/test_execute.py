@@ -260,6 +260,7 @@ def test_a_run_is_resumed_by_the_same_program_of_another_release(store, waiting)
     write_json(folder.run_file, {**folder.run(), "versions": {**versions(), "riskcore": "9.9"}})
     store.requeue(waiting.id)
     execute(store, waiting.id, engine=fake_engine)
+    assert store.get(waiting.id).state is RunState.DONE
 
 
 def test_an_iteration_is_there_only_with_its_model(store, waiting, monkeypatch):
