@@ -38,6 +38,7 @@ class Stream(enum.IntEnum):
     SELF_TRAINING_PASS = 26  # by iteration
     TRANSFER_PASS = 27  # by epoch
     DOMAIN_CLASSIFIER = 28  # its initial weights
+    SOURCE_OUT_OF_BAG = 29  # the forest behind competing candidates within one data set
 
 
 def stream(seed: int, purpose: Stream) -> np.random.Generator:

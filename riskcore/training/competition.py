@@ -3,8 +3,10 @@
 Where each record has at most one counterpart, a confident match of one of its pairs speaks against its other pairs.
 Where records have many, it says nothing. So a small model learns from the validation pairs how much a competitor
 counts: `log-odds = offset + scale * stacked log-odds + left * competitor of the left record + right * ...`, its two
-coefficients held at or below zero. It is used only where it lowers the out-of-fold loss. At prediction time it needs
-no labels; competitors whose label is known (source and validation pairs) count with their label.
+coefficients held at or below zero. Where source pairs share records with the target, as within one data set, it learns
+from them too, with out-of-bag predictions in place of the stacker's. It is used only where it lowers the out-of-fold
+loss. At prediction time it needs no labels; competitors whose label is known (source and validation pairs) count with
+their label.
 """
 
 from __future__ import annotations
@@ -15,12 +17,14 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import minimize
 from scipy.special import expit
+from sklearn.ensemble import RandomForestClassifier
 
 from riskcore.config import CompetitionConfig, RunConfig
 from riskcore.data.pairs import Pairs, Table
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.base_learners import log_odds
 from riskcore.training.evidence import Evidence
+from riskcore.training.forest import with_flags
 from riskcore.training.out_of_fold import folds_and_rests
 
 
@@ -104,6 +108,7 @@ class CompetingCandidates:
         self._parts: list[Pairs] = [validation.examples.pairs, evidence.target.examples.pairs, source.examples.pairs]
         self._pool = CandidatePool(self._parts)
         self._source = self._certain(source.labels)
+        self._source_predicted = self._predict_source() if config.competition.use and self._shares_records() else None
         self._folds = folds_and_rests(
             self._labels, config.adapt.stacking_folds, stream_seed(config.seed, Stream.STACKING_FOLDS)
         )
@@ -113,24 +118,31 @@ class CompetingCandidates:
     ) -> tuple[Competition | None, np.ndarray, np.ndarray]:
         """The fitted model, and the probabilities of validation (out-of-fold) and target pairs with competition.
 
-        None, and the probabilities as they were, where competitors do not lower the out-of-fold loss: neither against
-        the stacker's, nor against the same model without them. A pair that is predicted out-of-fold meets labels of
-        other folds only.
+        None, and the probabilities as they were, where competitors do not lower the loss: out-of-fold against the
+        stacker's, and against the same model without them, for which source pairs count too where they teach. A pair
+        that is predicted out-of-fold meets labels of other folds only.
         """
         if not self._config.competition.use:
             return None, out_of_fold, probability
         validation, target = self._log_odds(out_of_fold), self._log_odds(probability)
         competing, rescaled = np.zeros(len(validation)), np.zeros(len(validation))
+        on_source = {"competing": 0.0, "rescaled": 0.0}  # four parameters hardly overfit thousands of pairs
         for fold, rest in self._folds:
-            inputs = self._inputs(validation, target, rest)[: len(validation)]
-            for found, used in ((competing, inputs), (rescaled, np.zeros_like(inputs))):
-                fitted = fit_competition(validation[rest], used[rest], self._labels[rest], self._config.competition)
+            inputs = self._inputs(validation, target, rest)
+            for name, found, used in (
+                ("competing", competing, inputs),
+                ("rescaled", rescaled, np.zeros_like(inputs)),
+            ):
+                fitted = self._fit(validation, used, rest)
                 found[fold] = fitted.log_odds(validation[fold], used[fold])
-        if self._loss(competing) >= min(self._loss(validation), self._loss(rescaled)):
+                on_source[name] += self._loss_on_source(fitted, used) / len(self._folds)
+        losses = {"competing": self._loss(competing), "rescaled": self._loss(rescaled)}
+        helps = losses["competing"] + on_source["competing"] < losses["rescaled"] + on_source["rescaled"]
+        if not helps or losses["competing"] >= self._loss(validation):
             return None, out_of_fold, probability
         everyone = np.arange(len(validation))
         inputs = self._inputs(validation, target, everyone)
-        fitted = fit_competition(validation, inputs[: len(validation)], self._labels, self._config.competition)
+        fitted = self._fit(validation, inputs, everyone)
         of_target = inputs[len(validation) : len(validation) + len(target)]
         return fitted, expit(competing), expit(fitted.log_odds(target, of_target))
 
@@ -143,6 +155,33 @@ class CompetingCandidates:
         known = [self._certain(self._labels), self._log_odds(probability), self._source, stacked]
         inputs = competitor_inputs(pool.strongest(np.concatenate(known))[-len(stacked) :], self._config.competition)
         return expit(competition.log_odds(stacked, inputs))
+
+    def _fit(self, validation: np.ndarray, inputs: np.ndarray, rows: np.ndarray) -> Competition:
+        """Fit on these validation pairs and, where they share records with the target, on all source pairs."""
+        stacked, used, labels = [validation[rows]], [inputs[rows]], [self._labels[rows]]
+        if self._source_predicted is not None:
+            stacked.append(self._source_predicted)
+            used.append(inputs[len(inputs) - len(self._source) :])
+            labels.append(self._evidence.source.labels)
+        return fit_competition(
+            np.concatenate(stacked), np.vstack(used), np.concatenate(labels), self._config.competition
+        )
+
+    def _shares_records(self) -> bool:
+        """Whether source and target pairs are of the same tables: then competition is the same in both."""
+        source, target = self._evidence.source.examples.pairs, self._evidence.target.examples.pairs
+        return source.left is target.left and source.right is target.right
+
+    def _predict_source(self) -> np.ndarray:
+        """Log-odds of the source pairs from trees that did not see them; the stacker has learned from all of them."""
+        source = self._evidence.source
+        if source.labels.min() == source.labels.max():
+            return self._source
+        seed = stream_seed(self._config.seed, Stream.SOURCE_OUT_OF_BAG)
+        trees = self._config.adapt.forest_trees
+        forest = RandomForestClassifier(trees, oob_score=True, random_state=seed, n_jobs=-1)
+        share = forest.fit(with_flags(source.metrics.values), source.labels).oob_decision_function_[:, 1]
+        return self._log_odds(np.where(np.isnan(share), 0.5, share))  # NaN: seen by every tree, with few trees
 
     def _inputs(self, validation: np.ndarray, target: np.ndarray, known: np.ndarray) -> np.ndarray:
         """Of validation, target and source pairs, with the labels of the `known` validation pairs."""
@@ -158,4 +197,14 @@ class CompetingCandidates:
         return log_odds(probability, self._config.stack.probability_floor)
 
     def _loss(self, margin: np.ndarray) -> float:
-        return float(np.logaddexp(0, np.where(self._labels == 1, -margin, margin)).mean())
+        return _total_loss(margin, self._labels)
+
+    def _loss_on_source(self, fitted: Competition, inputs: np.ndarray) -> float:
+        if self._source_predicted is None:
+            return 0.0
+        margin = fitted.log_odds(self._source_predicted, inputs[len(inputs) - len(self._source) :])
+        return _total_loss(margin, self._evidence.source.labels)
+
+
+def _total_loss(margin: np.ndarray, labels: np.ndarray) -> float:
+    return float(np.logaddexp(0, np.where(labels == 1, -margin, margin)).sum())

@@ -156,3 +156,22 @@ def test_unseen_pairs_meet_the_same_model(candidates) -> None:
     target = competing._parts[1]
     twin = competing.predict_unseen(fitted, np.full(len(target), 1e-9), target, probability)
     assert twin == pytest.approx(adjusted, abs=1e-6)  # the same pairs, offered as unseen in place of the target's
+
+
+def test_source_pairs_teach_where_they_share_records(candidates) -> None:
+    """With forty validation labels the model still learns that products have one counterpart each."""
+    competing, out_of_fold, probability, _ = candidates
+    few = CompetingCandidates(competing._evidence, competing._config)
+    alone = CompetingCandidates(competing._evidence, competing._config)
+    alone._source_predicted = None
+    rows = np.arange(40)
+    inputs = few._inputs(few._log_odds(out_of_fold), few._log_odds(probability), rows)
+    taught, untaught = (one._fit(one._log_odds(out_of_fold), inputs, rows) for one in (few, alone))
+    assert taught.left + taught.right < 1.5 * (untaught.left + untaught.right) < 0
+
+
+def test_source_pairs_of_another_data_set_do_not_teach() -> None:
+    source, target = (open_data(find_sample(name).path) for name in ("bibliography_clean", "bibliography_scraped"))
+    workload, _ = build_workload(source, target)
+    config = RunConfig(matcher=MatcherConfig(kind="toy"), tune=TuneConfig(epochs=1))
+    assert CompetingCandidates(gather(workload, config), config)._source_predicted is None
