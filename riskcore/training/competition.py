@@ -152,9 +152,9 @@ class CompetingCandidates:
         """Probabilities of pairs that no method was given; `probability` is the target's before competition."""
         pool = CandidatePool([*self._parts, unseen])
         stacked = self._log_odds(unseen_probability)
-        known = [self._certain(self._labels), self._log_odds(probability), self._source, stacked]
-        inputs = competitor_inputs(pool.strongest(np.concatenate(known))[-len(stacked) :], self._config.competition)
-        return expit(competition.log_odds(stacked, inputs))
+        known = np.concatenate([self._certain(self._labels), self._log_odds(probability), self._source])
+        strongest = pool.strongest(np.concatenate([known, stacked]))[len(known) :]
+        return expit(competition.log_odds(stacked, competitor_inputs(strongest, self._config.competition)))
 
     def _fit(self, validation: np.ndarray, inputs: np.ndarray, rows: np.ndarray) -> Competition:
         """Fit on these validation pairs and, where they share records with the target, on all source pairs."""

@@ -175,3 +175,11 @@ def test_source_pairs_of_another_data_set_do_not_teach() -> None:
     workload, _ = build_workload(source, target)
     config = RunConfig(matcher=MatcherConfig(kind="toy"), tune=TuneConfig(epochs=1))
     assert CompetingCandidates(gather(workload, config), config)._source_predicted is None
+
+
+def test_a_target_without_unseen_pairs_has_none_to_predict(candidates) -> None:
+    competing, out_of_fold, probability, _ = candidates
+    fitted, _, _ = competing.compete(out_of_fold, probability)
+    assert fitted is not None
+    nothing = competing._parts[1].take(slice(0))
+    assert len(competing.predict_unseen(fitted, probability, nothing, np.zeros(0))) == 0
