@@ -101,7 +101,7 @@ def synthetic_run(folder: RunFolder, pairs: int, rules: int, fired: float, chanc
     model = prior_model([rule.key for rule in found.rules], found.match_rate, found.support)
     metrics = MetricMatrix(chance.random((pairs, 20)).astype(np.float32), _metrics())
     labelled = LabelledPairs(table, table, rows, rows, target.ids, truth)
-    part = _SyntheticPart(Examples(labelled), metrics, found, matrix)
+    part = _SyntheticPart(Examples(labelled), metrics, found, matrix=matrix)
     write_evidence(folder, Evidence(part, part, part, None, found, model))
     writer, probability = ScoreWriter(folder, target.ids, TruthScorer(truth)), chance.random(pairs)
     for iteration in range(2):
@@ -116,7 +116,7 @@ def synthetic_run(folder: RunFolder, pairs: int, rules: int, fired: float, chanc
 class _SyntheticPart(EvidencePart):
     """Pairs on which rules fire at random, not by their metrics."""
 
-    matrix: sparse.csr_array
+    matrix: sparse.csr_array = dataclasses.field(kw_only=True)
 
     @cached_property
     def fired(self) -> sparse.csr_array:

@@ -27,7 +27,15 @@ from riskcore.data.workload import TargetTruth, Workload, build_workload
 from riskcore.evaluation import confusion
 from riskcore.matchers import create
 from riskcore.risk import compare
-from riskcore.risk.baselines import Ranking, confidence, learned_risk, static_rules, trust_score, uncertainty
+from riskcore.risk.baselines import (
+    Ranking,
+    class_distances,
+    confidence,
+    learned_risk,
+    static_rules,
+    trust_score,
+    uncertainty,
+)
 from riskcore.risk.fit import fit_risk_model
 from riskcore.training.evidence import Evidence
 from riskcore.training.gather import gather
@@ -105,11 +113,12 @@ def _rankings(run: Trained, runs: list[Trained], config: RunConfig, seed: int) -
     fired, validation = evidence.target.fired, evidence.validation
     model = fit_risk_model(evidence.prior, validation.fired, run.validated, validation.labels, config.risk, seed).model
     source = evidence.source
+    distances = class_distances(source.metrics.values, source.labels, evidence.target.metrics.values, config.risk)
     rankings = [
         learned_risk(model, run.probability, fired),
         confidence(run.probability),
         static_rules(evidence.prior, run.probability, fired),
-        trust_score(source.metrics.values, source.labels, evidence.target.metrics.values, label, config.risk),
+        trust_score(distances, label),
     ]
     if len(runs) > 1:
         rankings.append(uncertainty(np.vstack([one.probability for one in runs])))

@@ -1,7 +1,8 @@
 """Methods side by side: scores, curves, calibration, fixed and broken pairs, and errors found per review."""
 
 import statistics
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, cast
 
 import pandas as pd
 import streamlit as st
@@ -29,7 +30,7 @@ from pages.parts.frame.tables import ColumnConfig, follow_link
 from pages.parts.frame.text import percent, plural, short
 from pages.parts.runs.run_picker import not_ready, pick_run, run_words, store
 from riskcore.runs import RunFolder, RunRecord, RunState
-from riskcore.runs.documents import Comparison
+from riskcore.runs.documents import Comparison, KeptRanking, ReviewBudget
 from riskcore.runs.readers.method_comparison import BASE
 
 LABELS_USED = "Labels used: target, for scoring only."
@@ -128,22 +129,28 @@ def calibration_text(ece: float | None) -> str:
 
 
 def show_budget(folder: RunFolder, found: Comparison) -> None:
-    if not found["budgets"]:
+    methods = list(found["budgets"])
+    if not methods:
         return
     st.subheader("Errors found per review", anchor=False, help=WORDS["budget"])
+    default = next((method for method in folder.methods() if method in methods), methods[0])
+    chosen = st.segmented_control(
+        "Labels of", methods, default=default, required=True, key="review of", bind="query-params"
+    )
+    method = chosen if chosen in methods else default
+    curves = found["budgets"][method]
     left, right = st.columns([5, 4], gap="large")
     with left:
-        draw_chart(budget_chart(budget_table(found)), "errors found by pairs reviewed, for each ranking")
-        st.caption(f"Labels of {BASE}, reviewed in the order of each ranking. {LABELS_USED}")
+        draw_chart(budget_chart(budget_table(curves)), "errors found by pairs reviewed, for each ranking")
+        st.caption(f"The labels that {method} ended with, reviewed in the order of each ranking. {LABELS_USED}")
     with right:
-        show_rankings(folder, found)
+        show_rankings(folder, method, curves)
 
 
-def show_rankings(folder: RunFolder, found: Comparison) -> None:
+def show_rankings(folder: RunFolder, method: str, curves: Sequence[ReviewBudget]) -> None:
     """Each ranking with its AUROC, the reviews it needs, and the labels it was made from."""
-    results = folder.results()
-    risk = None if results is None else results["risk"]
-    areas = {} if risk is None else {"risk": risk["auroc"], **risk["rivals"]}
+    kept = kept_ranking(folder, method)
+    areas = {} if kept is None else {"risk": kept["auroc"], "confidence": kept["confidence"], **kept["rivals"]}
     areas["random order"] = 0.5
     rows = [
         {
@@ -152,7 +159,7 @@ def show_rankings(folder: RunFolder, found: Comparison) -> None:
             "reviews needed": curve["needed"].get("0.8"),
             "labels used": ", ".join(curve["labels_used"]) or "none",
         }
-        for curve in found["budgets"]
+        for curve in curves
     ]
     columns = {
         "AUROC": st.column_config.NumberColumn(format="%.3f", help=WORDS["auroc"]),
@@ -161,6 +168,25 @@ def show_rankings(folder: RunFolder, found: Comparison) -> None:
     }
     st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns)
     st.caption(f"{WORDS['auroc']} Reviews needed: until 80 % of the errors are found. {LABELS_USED}")
+    if kept is not None and kept["ece"] is not None:
+        st.caption(
+            f"On average, risk differs from the observed share of wrong labels by {percent(kept['ece'])} (expected "
+            f"calibration error). {plural(kept['errors'] or 0, 'label')} of {method} wrong. {LABELS_USED}"
+        )
+
+
+def kept_ranking(folder: RunFolder, method: str) -> KeptRanking | None:
+    """How well the method's labels are ranked; of runs that older versions made, only those of the start."""
+    results = folder.results()
+    risk = None if results is None else results["risk"]
+    if risk is None:
+        return None
+    if "kept" in risk:
+        return risk["kept"].get(method)
+    rivals = dict(risk["rivals"])
+    confidence = rivals.pop("confidence", None)
+    found = {"errors": risk["mispredicted"], "auroc": risk["auroc"], "confidence": confidence, "rivals": rivals}
+    return cast(KeptRanking, {**found, "ece": None, "top_100": None}) if method == BASE else None
 
 
 def show_runs(current: RunRecord) -> None:

@@ -192,8 +192,8 @@ def show_outcome(view: View) -> None:
         row.button("Reset", icon=":material/undo:", on_click=what_if.reset, args=(view.run.id,))
         outcome = what_if.rescore(view, wanted)
         st.markdown(
-            f"The risk of **{plural(outcome.changed, 'pair')}** changes; "
-            f"**{outcome.entered}** of the {len(outcome.table)} riskiest pairs are new among them."
+            f"The value at risk of **{plural(outcome.changed, 'pair')}** changes; "
+            f"**{outcome.entered}** of the {len(outcome.table)} pairs with the highest are new among them."
         )
         st.dataframe(outcome.table, hide_index=True, height=300, column_config=outcome_columns())
         if outcome.rescored < outcome.pairs:
@@ -202,7 +202,7 @@ def show_outcome(view: View) -> None:
 
 def outcome_columns() -> ColumnConfig:
     number_column = st.column_config.NumberColumn(format="%.3f")
-    return {"risk": number_column, "learned risk": number_column}
+    return {"value at risk": number_column, "learned value at risk": number_column}
 
 
 def requested_rule(rules: int) -> int | None:

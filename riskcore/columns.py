@@ -15,7 +15,7 @@ MODEL_COLUMNS = (
     "sigma",
     "var_match",
     "var_non_match",
-    "risk",
+    "risk",  # probability that the label is wrong, by all the evidence; up to format 2, its Value at Risk
 )
 FLIP_COLUMNS = (
     "flipped",  # bool: another label than in iteration 0, on screens and in exports alike
@@ -46,6 +46,7 @@ SUMMARY_COLUMNS = (
     "mispredicted",
     "auroc_risk",
     "auroc_confidence",
+    "auroc_learnrisk",  # of the risk model's Value at Risk
     "labels_used",  # by the risk model of the iteration: source, and validation where the fit learned from it
     "seconds",
 )

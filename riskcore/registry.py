@@ -260,6 +260,14 @@ METHODS = Registry(
             colour="#5f9e57",
             seconds="riskcore.training.costs:forest",
         ),
+        MethodSpec(
+            "target forest",
+            "a random forest on all of the target's attributes, trained on the validation labels alone",
+            "riskcore.training.methods:target_forest",
+            step="Train the forest of the target",
+            colour="#2e6b4f",
+            seconds="riskcore.training.costs:forest",
+        ),
     ),
 )
 
@@ -270,9 +278,15 @@ RANKINGS = Registry(
     (
         RankingSpec(
             "risk",
-            "Value-at-Risk of the label, by the fitted risk model",
+            "probability that the label is wrong, by all the evidence: the order of the review queue",
             "riskcore.risk.rankings:by_risk",
             colour="#e0355a",
+        ),
+        RankingSpec(
+            "learnrisk",
+            "Value-at-Risk of the label by the fitted risk model of the rules, as published",
+            "riskcore.risk.rankings:by_learnrisk",
+            colour="#8a5bd1",
         ),
         RankingSpec(
             "confidence",
@@ -300,6 +314,14 @@ RANKINGS = Registry(
         ),
     ),
 )
+
+
+BASE_LEARNERS_STEP = "base learners"  # of a run, after `tradition`: gathers all the evidence on each pair
+
+
+def needs_base_learners(methods: Iterable[str]) -> bool:
+    """Whether a run gathers all the evidence: where iterations are recorded, whose labels it ranks."""
+    return any(METHODS[method].iterates for method in methods)
 
 
 def outside_packages(matcher: str, methods: Iterable[str]) -> dict[str, str]:

@@ -22,7 +22,8 @@ class PairExplanation:
     pair_id: str
     label: int  # 1 match, 0 non-match: the label whose risk is explained
     probability: float
-    risk: float
+    risk: float  # probability that the label is wrong, by all the evidence
+    value_at_risk: float  # by the rules and the matcher's output alone: what the reasons add up to
     mu: float
     sigma: float
     truth: int | None  # None where it is not known
@@ -41,7 +42,8 @@ class PairExplanation:
             pair_id=detail.pair_id,
             label=found.label,
             probability=found.probability,
-            risk=found.risk,
+            risk=float(detail.scores["risk"]),
+            value_at_risk=found.risk,
             mu=found.mu,
             sigma=found.sigma,
             truth=detail.truth,
@@ -62,7 +64,7 @@ class PairExplanation:
 
     def _repr_html_(self) -> str:
         heavy = self.reasons[self.reasons["weight"] >= LEAST_WEIGHT]
-        title = "What adds to the risk"
+        title = "What adds to the value at risk by the rules"
         if len(heavy) < len(self.reasons):
             title += f" ({len(self.reasons) - len(heavy):,} more rules fire, with a weight that rounds to 0)"
         return html_table(self.sentence, self.records) + html_table(title, heavy)

@@ -79,7 +79,7 @@ class Run:
     def scores(self, method: str | None = None, iteration: int | None = None) -> pd.DataFrame:
         """A row per target pair, in the target's order.
 
-        A method without iterations has a probability and a label; the columns of the risk model are missing.
+        A method without iterations has a probability, a label and its risk; the columns of the risk model are missing.
         """
         wanted = self._known(method)
         if wanted in self._folder.methods():
@@ -175,6 +175,8 @@ class Run:
         label = (table[method] >= 0.5).astype(np.int8)
         flipped = (label != (table[_START] >= 0.5).astype(np.int8)) if _START in table else pd.NA
         known = {PAIR_ID: table[PAIR_ID], "probability": table[method], "label": label, "flipped": flipped}
+        if self._folder.risks_file.exists():
+            known["risk"] = pq.read_table(self._folder.risks_file, columns=[method]).column(method).to_numpy()
         return pd.DataFrame({name: known.get(name, np.nan) for name in PUBLIC_SCORE_COLUMNS})
 
     def _compared(self, method: str, row: MethodScores, change: LabelChangeRecord | None) -> dict[str, Any]:

@@ -166,9 +166,12 @@ def _print_pair(detail: PairDetail, found: Explanation) -> None:
     console().print(records_grid)
     label = "match" if found.label == 1 else "non-match"
     truth = "" if detail.truth is None else f", in truth {'match' if detail.truth == 1 else 'non-match'}"
-    figures = f"probability {found.probability:.3f}, mu {found.mu:.3f}, sigma {found.sigma:.3f}"
-    say(Text(f"{label}{truth}; risk {found.risk:.3f}; {figures}", style="bold"))
-    grid = Grid("contribution", "mean", "weight", "share of mu", "share of variance", "risk falls by", box=None)
+    figures = f"value at risk by the rules {found.risk:.3f}, mu {found.mu:.3f}, sigma {found.sigma:.3f}"
+    risk = f"risk {detail.scores['risk']:.3f}, probability {found.probability:.3f}"
+    say(Text(f"{label}{truth}; {risk}; {figures}", style="bold"))
+    grid = Grid(
+        "contribution", "mean", "weight", "share of mu", "share of variance", "value at risk falls by", box=None
+    )
     weighty = [one for one in found.contributions if one.weight >= LEAST_WEIGHT]
     for one in weighty:
         source = _cell("the matcher" if one.rule is None else one.rule, 200)

@@ -18,7 +18,7 @@ from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
-    from riskcore.runs.documents import RunResults
+    from riskcore.runs.documents import RankingRow, RunResults
     from riskcore.runs.store.run_record import RunRecord
     from riskcore.runs.store.run_store import RunStore
 
@@ -164,12 +164,25 @@ def print_results(results: RunResults) -> None:
         grid.add_row(method, *scores, ", ".join(row["labels_used"]) or "none")
     console().print(grid)
     print_lacked(results["methods"])
-    risk = results["risk"]
-    if risk and risk["auroc"] is not None:
-        baselines = ", ".join(f"{name} {number(value)}" for name, value in risk["rivals"].items() if value is not None)
-        say(f"finding tradition's {risk['mispredicted']:,} mistakes, AUROC: risk {number(risk['auroc'])}, {baselines}")
+    print_rankings(results["risk"])
     took = f"{results['seconds']['total']:.1f} s, {results['rules']:,} rules, {results['peak_rss_mb']:,.0f} MB at most"
     say(Text(f"run {results['run']}: {took}", style="bold"))
+
+
+def print_rankings(risk: RankingRow | None) -> None:
+    """How well the wrong labels of every method's answer are found: AUROC of risk and of its baselines."""
+    found = {} if risk is None else risk.get("kept") or {}
+    kept = {method: one for method, one in found.items() if one["auroc"] is not None}
+    if not kept:
+        return
+    names = next(iter(kept.values()))["rivals"]
+    baselines = [name for name in names if any(one["rivals"][name] is not None for one in kept.values())]
+    grid = Grid("labels of", "wrong", "in top 100", "AUROC of risk", "confidence", *baselines, "ECE of risk", box=None)
+    for method, one in kept.items():
+        counts = (f"{one['errors']:,}", f"{one['top_100']:,}")
+        areas = (one["auroc"], one["confidence"], *(one["rivals"][name] for name in baselines))
+        grid.add_row(method, *counts, *map(number, areas), number(one["ece"]))
+    console().print(grid)
 
 
 def print_lacked(methods: Mapping[str, Mapping[str, Any]]) -> None:

@@ -12,6 +12,7 @@ from riskcore.config.run import RENAMED_0_1, RunConfig
 from riskcore.config.training import (
     AdaptConfig,
     CompetitionConfig,
+    RankConfig,
     SimilarityConfig,
     StackConfig,
     TransferConfig,
@@ -26,6 +27,7 @@ __all__ = [
     "DataConfig",
     "MatcherConfig",
     "MetricConfig",
+    "RankConfig",
     "RiskConfig",
     "RuleConfig",
     "RunConfig",

@@ -55,12 +55,18 @@ class RuleConfig(Config):
         0.5,
     )
     non_match_impurity: float = setting(0.1, "Gini that a non-match side must stay below to be a rule", 0, 0.5)
+    simplify: bool = setting(
+        True, "drop conditions that a rule is as good without, and rules that are pure on a few pairs by chance"
+    )
+    bound_z: float = setting(
+        1.0, "standard deviations of the lower bound that rules are judged by: 1 counts 8 of 8 as 89 %", 0, 5
+    )
     class_weight: float = setting(1000.0, "weight of the class that must not end up on the wrong side of a cut", 1)
+    same_overlap: float = setting(
+        0.95, "rules of a class that share this much of the pairs they fire on are one rule, found twice", 0, 1
+    )
     merge_overlap: float = setting(
-        0.95,
-        "rules of a class that share this much of the pairs they fire on are merged into one; 1 keeps all",
-        0,
-        1,
+        0.9, "rules that share this much are merged into one that counts as much as they did: fewer to read", 0, 1
     )
 
 

@@ -11,6 +11,7 @@ from riskcore.config.engine import DataConfig, MatcherConfig, MetricConfig, Risk
 from riskcore.config.training import (
     AdaptConfig,
     CompetitionConfig,
+    RankConfig,
     SimilarityConfig,
     StackConfig,
     TransferConfig,
@@ -46,7 +47,7 @@ class RunConfig(Config):
     train_fraction: float = setting(1.0, "share of the training pairs to use", 0, 1)
     validation_size: int | None = setting(None, "validation pairs to use; none means all of them", 0)
     methods: tuple[str, ...] = setting(
-        ("tradition", "risk", "risk+", "supervised", "forest"),
+        ("tradition", "risk", "risk+", "supervised", "forest", "target forest"),
         "the methods to run; tradition always runs, since the others start from it",
     )
     seed: int = setting(0, "every random choice follows from it; libraries accept no larger seed", 0, 2**31 - 1)
@@ -60,6 +61,7 @@ class RunConfig(Config):
     similarity: SimilarityConfig = setting(SimilarityConfig(), "domain similarity")
     stack: StackConfig = setting(StackConfig(), "base learners and stacker of risk+")
     competition: CompetitionConfig = setting(CompetitionConfig(), "competing candidates in risk+")
+    rank: RankConfig = setting(RankConfig(), "risk of labels by all the evidence")
     transfer: TransferConfig = setting(TransferConfig(), "domain classifier of transfer")
 
     def __post_init__(self) -> None:

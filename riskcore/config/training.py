@@ -169,6 +169,22 @@ class CompetitionConfig(Config):
 
 
 @dataclasses.dataclass(frozen=True)
+class RankConfig(Config):
+    """The risk of labels by all the evidence, which orders the review queue. Penalties are in units of labels."""
+
+    quantile: float = setting(0.9, "quantile of the evidence against a label: the Value at Risk", 0.5, 0.999)
+    spread_share: float = setting(
+        0.15, "how much of the inputs' disagreement counts as deviation: larger shares ranked errors worse", 0
+    )
+    errors_to_choose: int = setting(
+        7, "wrong validation labels needed to choose confidence over stacked evidence: fewer choose by chance", 1
+    )
+    offset_penalty: float = setting(1.0, "pulls the offset of the calibration towards 0", 1e-9)
+    scale_penalty: float = setting(5.0, "pulls the slope of the calibration towards 1", 1e-9)
+    least_scale: float = setting(0.05, "the slope stays above this, so that calibration never reverses an order", 1e-6)
+
+
+@dataclasses.dataclass(frozen=True)
 class TransferConfig(Config):
     """The domain classifier of `transfer`."""
 

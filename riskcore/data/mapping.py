@@ -29,7 +29,10 @@ def parse_map(entries: Sequence[str]) -> dict[str, str]:
 def shared_attributes(
     source: DataSet, target: DataSet | None, attribute_map: Mapping[str, str]
 ) -> tuple[dict[str, str], list[str]]:
-    """Source name to target name of each attribute that both have, and a notice for each that is dropped."""
+    """Source name to target name of each attribute that both have, and a notice for each that is dropped.
+
+    Attributes that only the target has are not dropped: see `target_only_attributes`.
+    """
     if target is None and attribute_map:
         raise ConfigError("An attribute map needs a target: without one, there are no other names to map to.")
     theirs = (source if target is None else target).attributes
@@ -42,8 +45,22 @@ def shared_attributes(
     }
     if not names:
         raise DataFormatError([_nothing_shared(source.attributes, theirs)])
-    notices = _dropped("source", source, names)
-    return names, notices + (_dropped("target", target, names.values()) if target is not None else [])
+    return names, _dropped("source", source, names)
+
+
+def target_only_attributes(target: DataSet, shared: Mapping[str, str]) -> dict[str, str]:
+    """Attributes of both tables of the target that the source lacks: their names there and, where a shared attribute
+    has that name already, another."""
+    taken, found = set(shared), {}
+    for name in target.attributes:
+        if name in shared.values():
+            continue
+        ours = name
+        while ours in taken:
+            ours += "_"
+        found[name] = ours
+        taken.add(ours)
+    return found
 
 
 def _check_map(attribute_map: Mapping[str, str], ours: Sequence[str], theirs: Sequence[str]) -> None:
@@ -60,6 +77,15 @@ def _check_map(attribute_map: Mapping[str, str], ours: Sequence[str], theirs: Se
 def _nothing_shared(ours: Sequence[str], theirs: Sequence[str]) -> Problem:
     message = f"Source ({', '.join(ours)}) and target ({', '.join(theirs)}) share no attribute."
     return Problem("no_shared_attribute", message, "Name counterparts in an attribute map, such as author=authors.")
+
+
+def one_sided_attributes(target: DataSet) -> list[str]:
+    """A notice for each attribute that only one table of the target has: there is nothing to compare it with."""
+    return [
+        f"The target's attribute {shown(name)} is in one of its tables only and is not used."
+        for name in dict.fromkeys((*target.left.attributes, *target.right.attributes))
+        if name not in target.attributes
+    ]
 
 
 def _dropped(side: str, data: DataSet, kept: Iterable[str]) -> list[str]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 
@@ -25,9 +27,9 @@ def joined(left: np.ndarray, right: np.ndarray, same: bool) -> np.ndarray:
     return left * (int(right.max(initial=0)) + 1) + right
 
 
-def is_among(pairs: Pairs, others: Pairs) -> np.ndarray:
-    """For each pair, whether one of the others has the same two records, whatever their ids and sides."""
-    tables = [table.values for table in (pairs.left, pairs.right, others.left, others.right)]
+def is_among(pairs: Pairs, others: Pairs, attributes: Sequence[str]) -> np.ndarray:
+    """For each pair, whether one of the others has the same two records by these attributes, whatever ids and sides."""
+    tables = [table.values[list(attributes)] for table in (pairs.left, pairs.right, others.left, others.right)]
     codes = record_codes(pd.concat(tables, ignore_index=True))
     ours_left, ours_right, left, right = np.split(codes, np.cumsum([len(table) for table in tables])[:-1])
     keys = joined(
@@ -38,12 +40,12 @@ def is_among(pairs: Pairs, others: Pairs) -> np.ndarray:
     return np.isin(keys[: len(pairs)], keys[len(pairs) :])
 
 
-def told_apart(whole: Table, shared: Table) -> np.ndarray:
-    """For each record, whether its shared values belong to no other record of its table.
+def told_apart(table: Table, shared: Sequence[str]) -> np.ndarray:
+    """For each record, whether its values of the `shared` attributes belong to no other record of its table.
 
-    `whole` has all attributes and `shared` those that source and target have in common, row by row. Records that differ
-    only in dropped attributes look the same, so it is unknown which of them another data set contains.
+    Records that differ only in other attributes look the same, so it is unknown which of them another data set
+    contains.
     """
-    looks, records = record_codes(shared.values), record_codes(whole.values)
+    looks, records = record_codes(table.values[list(shared)]), record_codes(table.values)
     distinct = np.unique(np.column_stack([looks, records]), axis=0)[:, 0]
     return np.bincount(distinct, minlength=int(looks.max(initial=0)) + 1)[looks] == 1

@@ -49,14 +49,15 @@ def infer_types(
 ) -> tuple[Attribute, ...]:
     """Type each attribute from a spread of its values; `overrides` (attribute to type) win."""
     overrides, sample = overrides or {}, (config or DataConfig()).type_sample
-    _check_overrides(overrides, attributes)
+    check_types(overrides, attributes)
     return tuple(
         Attribute(name, AttributeType(overrides[name]) if name in overrides else _infer(_spread(tables, name, sample)))
         for name in attributes
     )
 
 
-def _check_overrides(overrides: Mapping[str, str], attributes: Sequence[str]) -> None:
+def check_types(overrides: Mapping[str, str], attributes: Sequence[str]) -> None:
+    """Refuses types of unknown attributes, and unknown types."""
     known = [kind.value for kind in AttributeType]
     for name, kind in overrides.items():
         if name not in attributes:

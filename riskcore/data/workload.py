@@ -9,7 +9,7 @@ are used, as in benchmarks: each part gets its share of either class.)
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -18,30 +18,39 @@ from riskcore.config import DataConfig, RunConfig
 from riskcore.data.dataset import DataSet
 from riskcore.data.fingerprint import Fingerprint
 from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
-from riskcore.data.mapping import parse_map, restricted, shared_attributes
+from riskcore.data.mapping import (
+    one_sided_attributes,
+    parse_map,
+    restricted,
+    shared_attributes,
+    target_only_attributes,
+)
 from riskcore.data.overlap import is_among, told_apart
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.problems import shown
-from riskcore.data.schema import Attribute, infer_types
+from riskcore.data.schema import Attribute, check_types, infer_types
 from riskcore.data.splits import fraction_sample, parse_ratio, ratio_split, size_sample
 from riskcore.errors import ConfigError
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class Workload:
-    """Everything that may choose or learn. Tables hold the shared attributes only, under the source's names."""
+    """Everything that may choose or learn. Tables hold the shared attributes under the source's names; those of the
+    target also hold the attributes that only the target has."""
 
-    attributes: tuple[Attribute, ...]
+    attributes: tuple[Attribute, ...]  # shared by source and target
     source: LabelledPairs  # Ds
     validation: LabelledPairs  # Dv, empty if a validation size of 0 was asked for
     target: Pairs  # Dt, without labels
     notices: tuple[str, ...] = ()
+    target_only: tuple[Attribute, ...] = ()  # of validation, target and unseen pairs
 
     @cached_property
     def fingerprint(self) -> str:
         """SHA-256 of types, records, pairs, and the labels that training may see."""
         digest = Fingerprint()
-        digest.add_words(*(word for attribute in self.attributes for word in (attribute.name, attribute.type.value)))
+        every = (*self.attributes, *self.target_only)
+        digest.add_words(*(word for attribute in every for word in (attribute.name, attribute.type.value)))
         for name, pairs in (("source", self.source), ("validation", self.validation), ("target", self.target)):
             digest.add_table(pairs.left)
             digest.add_table(pairs.right)
@@ -77,26 +86,30 @@ def build_workload(
     `split` is the target's. Pairs of the source that the target has too are left out, since their labels would reveal
     the target's: the same two records by the values of the shared attributes, where these are most of one data set's
     attributes and tell a record apart from the others of its table. `attribute_map` gives source names their target
-    names; `types` overrides the types inferred from the source. Target pairs whose shared values are those of a
-    labelled pair stay in the target; `TargetTruth.twins` marks them.
+    names; `types` overrides the types inferred from the source, or from the target for attributes that only the target
+    has. Target pairs whose shared values are those of a labelled pair stay in the target; `TargetTruth.twins` marks
+    them.
     """
     names, notices = shared_attributes(source, target, attribute_map or {})
     ours = restricted(source, {name: name for name in names})
-    theirs = ours if target is None else restricted(target, {theirs: name for name, theirs in names.items()})
+    own = {} if target is None else target_only_attributes(target, names)
+    theirs = ours if target is None else restricted(target, {theirs: name for name, theirs in names.items()} | own)
+    notices += [] if target is None else one_sided_attributes(target)
     first, valid, test = _thirds(theirs, split, seed)
     unseen = _labelled(first, "unseen", notices) if target is not None else None
     train = _labelled(first if target is None else pooled(ours), "training", notices)
     if target is not None and _share_most(len(names), source, target):
         pool = pooled(theirs)
-        train = _apart(train, _identified(source, train), pool.take(_identified(target, pool)), notices)
+        known = pool.take(_identified(target, pool, list(names.values())))
+        train = _apart(train, _identified(source, train, list(names)), known, list(names), notices)
     valid = _labelled(valid, "validation", notices)
     _require(train, valid, test, validation_size)
     train = train.take(fraction_sample(train.labels, train_fraction, seed))
     if validation_size is not None:
         valid = valid.take(size_sample(len(valid), validation_size, seed))
-    attributes = infer_types([ours.left, ours.right], list(names), types or {}, config or DataConfig())
-    workload = Workload(attributes, train, valid, test.without_labels(), tuple(notices))
-    twins = is_among(workload.target, train) | is_among(workload.target, valid)
+    attributes, target_only = _typed(ours, list(names), theirs, list(own.values()), types or {}, config or DataConfig())
+    workload = Workload(attributes, train, valid, test.without_labels(), tuple(notices), target_only)
+    twins = is_among(workload.target, train, list(names)) | is_among(workload.target, valid, list(names))
     return workload, TargetTruth(test.labels, unseen, twins)
 
 
@@ -156,15 +169,34 @@ def _share_most(shared: int, source: DataSet, target: DataSet) -> bool:
     return any(2 * shared > len({*data.left.attributes, *data.right.attributes}) for data in (source, target))
 
 
-def _identified(data: DataSet, pairs: Pairs) -> np.ndarray:
-    """Which pairs of a data set have two records that the shared attributes tell apart from all others."""
-    left, right = told_apart(data.left, pairs.left), told_apart(data.right, pairs.right)
+def _typed(
+    ours: DataSet,
+    shared: Sequence[str],
+    theirs: DataSet,
+    target_only: Sequence[str],
+    types: Mapping[str, str],
+    config: DataConfig,
+) -> tuple[tuple[Attribute, ...], tuple[Attribute, ...]]:
+    """The shared attributes, typed by the source's values, and the target's own, typed by the target's."""
+    check_types(types, (*shared, *target_only))
+    given = ({name: types[name] for name in names if name in types} for names in (shared, target_only))
+    return (
+        infer_types([ours.left, ours.right], shared, next(given), config),
+        infer_types([theirs.left, theirs.right], target_only, next(given), config),
+    )
+
+
+def _identified(data: DataSet, pairs: Pairs, shared: Sequence[str]) -> np.ndarray:
+    """Which pairs of a data set have two records that the shared attributes (its own names) tell from all others."""
+    left, right = told_apart(data.left, shared), told_apart(data.right, shared)
     return left[pairs.left_rows] & right[pairs.right_rows]
 
 
-def _apart(train: LabelledPairs, identified: np.ndarray, target: Pairs, notices: list[str]) -> LabelledPairs:
+def _apart(
+    train: LabelledPairs, identified: np.ndarray, target: Pairs, attributes: Sequence[str], notices: list[str]
+) -> LabelledPairs:
     """The training pairs that are not also pairs of the target."""
-    shared = is_among(train, target) & identified
+    shared = is_among(train, target, attributes) & identified
     if len(train) and shared.all():
         raise ConfigError(
             "Every labelled pair of the source is also a pair of the target. "

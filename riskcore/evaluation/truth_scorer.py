@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy as np
 
+from riskcore.evaluation.calibration import measure_calibration
 from riskcore.evaluation.flips import flips_by_class
 from riskcore.evaluation.scores import confusion
-from riskcore.risk import auroc
+from riskcore.risk import auroc, errors_found
+
+
+class QueueScores(TypedDict):
+    """How well the labels of an answer are ranked; None without truth."""
+
+    errors: int | None
+    auroc: float | None
+    auroc_confidence: float | None
+    ece: float | None  # expected calibration error of risk
+    top_tenth: float | None  # share of the wrong labels among the riskiest tenth
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -44,6 +55,22 @@ class TruthScorer:
         counts = flips_by_class(self.truth, before, after)
         wrongly = {"tp_flipped": counts.tp_flipped, "tn_flipped": counts.tn_flipped}
         return {"fixed": counts.fixed, "broken": counts.broken, **wrongly}
+
+    def queue(self, labels: np.ndarray, risk: np.ndarray, probability: np.ndarray) -> QueueScores:
+        """How well a method's labels are ranked by risk: against its own confidence, as a probability, and as the
+        share of the wrong labels that the riskiest tenth of the pairs holds."""
+        wrong, known = self.wrong(labels), self.known
+        if not self.knows:
+            return {"errors": None, "auroc": None, "auroc_confidence": None, "ece": None, "top_tenth": None}
+        wrong, risk, doubt = wrong[known], risk[known], np.abs(probability - labels)[known]
+        found = errors_found(risk, wrong)
+        return {
+            "errors": int(wrong.sum()),
+            "auroc": auroc(risk, wrong),
+            "auroc_confidence": auroc(doubt, wrong),
+            "ece": measure_calibration(wrong.astype(np.int8), risk).ece,
+            "top_tenth": float(found[len(wrong) // 10] / found[-1]) if wrong.any() else None,
+        }
 
     def ranking(self, labels: np.ndarray, **rankings: np.ndarray) -> dict[str, Any]:
         """How many labels are wrong, and how well each ranking finds them."""

@@ -30,7 +30,8 @@ from riskcore.metrics.values import MetricMatrix
 from riskcore.metrics.whole_record import RecordSpace, same_records
 from riskcore.metrics.words import Rarity, WordScorer
 
-WHOLE_RECORD = "record"
+WHOLE_RECORD = "record"  # the words of all attributes that source and target share
+FULL_RECORD = "full_record"  # and of those that only the target has
 DECIMALS = 4  # so that thresholds do not hang on the last bit
 OnProgress = Callable[[int, int], None]
 
@@ -57,6 +58,7 @@ class MetricSpace:
     statistics: tuple[Statistics, ...]
     records: RecordSpace
     config: MetricConfig
+    record_name: str = WHOLE_RECORD  # what stands for the whole record where an attribute's name would stand
 
     @classmethod
     def fit(
@@ -65,26 +67,26 @@ class MetricSpace:
         tables: Sequence[Table],
         config: MetricConfig | None = None,
         leads: bool = True,
+        beside: Sequence[Attribute] = (),
     ) -> MetricSpace:
         """Learn the statistics of each attribute from all its values in these tables. No labels are involved.
 
-        Without `leads` no pair is compared with its competing candidates: see `leads_are_comparable`.
+        Without `leads` no pair is compared with its competing candidates: see `leads_are_comparable`. Attributes
+        `beside` these have metrics in another space; only those of the whole record take their values in.
         """
         config = config or MetricConfig()
         tables = _distinct(tables)
-        records = RecordSpace([attribute.name for attribute in attributes], tables, config, leads)
-        return cls(tuple(attributes), tuple(_statistics(one, tables) for one in attributes), records, config)
+        names = [attribute.name for attribute in (*beside, *attributes)]
+        records = RecordSpace(names, tables, config, leads)
+        wanted = FULL_RECORD if beside else WHOLE_RECORD
+        record_name = next(name for name in (f"{wanted}{'_' * n}" for n in count()) if name not in names)
+        statistics = tuple(_statistics(one, tables) for one in attributes)
+        return cls(tuple(attributes), statistics, records, config, record_name)
 
     @property
     def metrics(self) -> tuple[Metric, ...]:
         by_attribute = [metric for attribute in self.attributes for metric in metrics_of(attribute)]
         return (*by_attribute, *(Metric(self.record_name, kind) for kind in self.records.kinds))
-
-    @property
-    def record_name(self) -> str:
-        """What stands for the whole record where an attribute's name would stand."""
-        taken = {attribute.name for attribute in self.attributes}
-        return next(name for name in (f"{WHOLE_RECORD}{'_' * n}" for n in count()) if name not in taken)
 
     def transform(self, pairs: Pairs, on_progress: OnProgress | None = None) -> MetricMatrix:
         """Score all pairs. `on_progress(done, total)` is called as the pairs of each attribute are done."""

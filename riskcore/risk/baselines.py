@@ -57,29 +57,32 @@ def static_rules(
 def learned_risk(
     model: RiskModel, probabilities: np.ndarray, fired: sparse.sparray, labels: np.ndarray | None = None
 ) -> Ranking:
-    """The fitted risk model."""
-    return Ranking("risk", model.score(probabilities, fired, labels).risk, ("source", "validation"))
+    """The fitted risk model, as published."""
+    return Ranking("learnrisk", model.score(probabilities, fired, labels).risk, ("source", "validation"))
 
 
-def trust_score(
-    train_metrics: np.ndarray,
-    train_labels: np.ndarray,
-    metrics: np.ndarray,
-    labels: np.ndarray,
-    config: RiskConfig | None = None,
-) -> Ranking:
-    """Closer to training pairs of the other class than to those of its own: distance ratio among the metrics.
+def class_distances(
+    train_metrics: np.ndarray, train_labels: np.ndarray, metrics: np.ndarray, config: RiskConfig | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """How far each pair is from the nearest training matches and from the nearest non-matches, among the metrics.
 
     Standardised by the training pairs; a missing metric counts as average and raises a flag of its own,
-    so two pairs that lack the same metrics are close. The ratio is `own / (own + other)`, in [0, 1].
+    so two pairs that lack the same metrics are close.
     """
     config = config or RiskConfig()
-    train_labels, labels = np.asarray(train_labels).astype(bool), np.asarray(labels).astype(bool)
+    train_labels = np.asarray(train_labels).astype(bool)
     if train_labels.all() or not train_labels.any():
         raise RiskModelError("A trust score needs training pairs of both classes.")
     train, target = standardised(train_metrics, metrics)
-    to_match = _distance(train[train_labels], target, config.trust_neighbours)
-    to_non_match = _distance(train[~train_labels], target, config.trust_neighbours)
+    classes = (train[train_labels], train[~train_labels])
+    to_match, to_non_match = (_distance(points, target, config.trust_neighbours) for points in classes)
+    return to_match, to_non_match
+
+
+def trust_score(distances: tuple[np.ndarray, np.ndarray], labels: np.ndarray) -> Ranking:
+    """Closer to training pairs of the other class than to those of its own: `own / (own + other)`, in [0, 1]."""
+    to_match, to_non_match = distances
+    labels = np.asarray(labels).astype(bool)
     own, other = np.where(labels, to_match, to_non_match), np.where(labels, to_non_match, to_match)
     both = own + other
     return Ranking("trust score", np.where(both > 0, own / np.where(both > 0, both, 1), 0.5), ("source",))

@@ -28,13 +28,16 @@ class RankingInput:
 
     probability: np.ndarray  # the matcher's, one per pair
     label: np.ndarray  # the labels to rank: 1 match, 0 non-match
-    risk: np.ndarray  # Value-at-Risk of the labels, by the fitted risk model
+    risk: np.ndarray  # probability that the label is wrong, by all the evidence
     risk_labels_used: tuple[str, ...] = ("source", "validation")
+    value_at_risk: np.ndarray | None = None  # of the labels, by the fitted risk model
+    value_at_risk_labels_used: tuple[str, ...] = ("source", "validation")
     prior: RiskModel | None = None  # the risk model before any fit
     fired: sparse.sparray | None = None  # pairs x rules
     metrics: np.ndarray | None = None  # pairs x metrics, NaN where missing
     source_metrics: np.ndarray | None = None
     source_labels: np.ndarray | None = None
+    distances: tuple[np.ndarray, np.ndarray] | None = None  # to source matches and non-matches (`class_distances`)
     config: RiskConfig = dataclasses.field(default_factory=RiskConfig)
 
 
@@ -53,6 +56,12 @@ def by_risk(known: RankingInput) -> Ranking:
     return Ranking("risk", known.risk, known.risk_labels_used)
 
 
+def by_learnrisk(known: RankingInput) -> Ranking | None:
+    if known.value_at_risk is None:
+        return None
+    return Ranking("learnrisk", known.value_at_risk, known.value_at_risk_labels_used)
+
+
 def by_confidence(known: RankingInput) -> Ranking:
     return confidence(known.probability, known.label)
 
@@ -64,11 +73,14 @@ def by_static_rules(known: RankingInput) -> Ranking | None:
 
 
 def by_trust_score(known: RankingInput) -> Ranking | None:
-    if known.metrics is None or known.source_metrics is None or known.source_labels is None:
-        return None
-    if len(known.source_labels) * len(known.label) > TRUST_CELLS:
-        return None
-    return trust_score(known.source_metrics, known.source_labels, known.metrics, known.label, known.config)
+    return None if known.distances is None else trust_score(known.distances, known.label)
+
+
+def can_measure_distances(known: RankingInput) -> bool:
+    """Whether the source has both classes to be close to, and the distances can be had in some minutes."""
+    if known.metrics is None or known.source_labels is None or len(np.unique(known.source_labels)) < 2:
+        return False
+    return len(known.source_labels) * len(known.metrics) <= TRUST_CELLS
 
 
 def by_uncertainty(known: RankingInput) -> Ranking | None:

@@ -32,11 +32,12 @@ def fired_on(rules: Sequence[Rule], metrics: Mapping[str, float | None]) -> list
 
 def fired_bits(rules: Sequence[Rule], matrix: MetricMatrix) -> np.ndarray:
     """The pairs each rule fires on as a row of bits in 64-bit words: an eighth of a byte per pair and rule."""
-    words = [_packed(fired) for fired in _chunks(rules, matrix)]
+    words = [packed_bits(fired) for fired in _chunks(rules, matrix)]
     return np.hstack(words) if words else np.zeros((len(rules), 0), dtype=np.uint64)
 
 
-def _packed(fired: np.ndarray) -> np.ndarray:
+def packed_bits(fired: np.ndarray) -> np.ndarray:
+    """Rows of booleans as rows of bits in 64-bit words, the last one padded with zeros."""
     packed = np.packbits(fired, axis=1)
     return np.ascontiguousarray(np.pad(packed, ((0, 0), (0, -packed.shape[1] % 8)))).view(np.uint64)
 
@@ -46,7 +47,7 @@ def _chunks(rules: Sequence[Rule], matrix: MetricMatrix) -> Iterator[np.ndarray]
     conditions = list(dict.fromkeys(condition for rule in rules for condition in rule.conditions))
     number = {condition: index for index, condition in enumerate(conditions)}
     members = [[number[condition] for condition in rule.conditions] for rule in rules]
-    step = max(1, _DENSE_CELLS // max(1, len(rules) + len(conditions)))
+    step = 64 * max(1, _DENSE_CELLS // 64 // max(1, len(rules) + len(conditions)))  # whole words of `packed_bits`
     for start in range(0, len(matrix), step):
         yield _fire_chunk(matrix.values[start : start + step], matrix, conditions, members)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from itertools import combinations
@@ -16,6 +17,7 @@ from riskcore.rules.firing import fired_bits
 from riskcore.rules.one_sided import Cut, search
 from riskcore.rules.rule import MATCH, NON_MATCH, Condition, Rule
 from riskcore.rules.rule_set import RuleSet
+from riskcore.rules.simplification import lower_bound, simplify
 
 _WORDS_AT_ONCE = 4_000_000  # 64-bit words of rules' bits compared at a time: 32 MB
 
@@ -28,7 +30,22 @@ def generate(
 ) -> RuleSet:
     """The rule set of a labelled source: everything the search finds, pruned for reading."""
     config = config or RuleConfig()
-    return merge(prune(extract(matrix, labels, config, on_progress)), matrix, config.merge_overlap)
+    found = extract(matrix, labels, config, on_progress)
+    if config.simplify:
+        found = simplify(found, matrix, labels, config)
+    found = merge(prune(found, config.bound_z if config.simplify else 0.0), matrix, config.same_overlap)
+    found = dataclasses.replace(found, stands_for=np.ones(len(found), dtype=np.int64))  # the same rule counts once
+    return merge(found, matrix, config.merge_overlap) if config.simplify else found
+
+
+def target_rules(matrix: MetricMatrix, labels: np.ndarray, shared: int, config: RuleConfig) -> RuleSet:
+    """Rules that labelled pairs of the target teach on attributes that the source lacks: each has a condition on one of
+    the metrics after the `shared` ones. None where the labels are of one class."""
+    found = generate(matrix, labels, config) if len(np.unique(labels)) == 2 else RuleSet.empty()
+    own = set(matrix.metrics[shared:])
+    return found.take(
+        [row for row, rule in enumerate(found.rules) if any(condition.metric in own for condition in rule.conditions)]
+    )
 
 
 def extract(
@@ -47,9 +64,12 @@ def extract(
     return RuleSet(rules, support, np.array([one.matches for one in found], dtype=np.int64))
 
 
-def prune(found: RuleSet) -> RuleSet:
-    """Drop each rule that a more general one of its class, at least as pure, makes redundant."""
-    purity = found.purity
+def prune(found: RuleSet, z: float = 0.0) -> RuleSet:
+    """Drop each rule that a more general one of its class, at least as pure, makes redundant.
+
+    Purity is judged by its lower bound, `z` standard deviations below what was observed.
+    """
+    purity = lower_bound(found.right, found.support, z)
     by_shape: dict[tuple[Any, ...], list[int]] = defaultdict(list)
     for row, rule in enumerate(found.rules):
         by_shape[_shape(rule.conditions, rule.outcome)].append(row)
@@ -67,11 +87,13 @@ def prune(found: RuleSet) -> RuleSet:
 
 
 def merge(found: RuleSet, matrix: MetricMatrix, overlap: float) -> RuleSet:
-    """Of rules of one class that fire on nearly the same pairs, keep the one that is simplest to read."""
+    """Of rules of one class that fire on nearly the same pairs, keep the one that is simplest to read; it stands for
+    the others."""
     bits = fired_bits(found.rules, matrix)
     outcome = np.array([rule.outcome == MATCH for rule in found.rules], dtype=bool)
     length = np.array([len(rule.conditions) for rule in found.rules], dtype=np.int64)
     support, gone, kept = found.support, np.zeros(len(found), dtype=bool), []
+    stands_for = found.stands_for.copy()
     for row in np.lexsort((-found.purity, -support, length)):
         if gone[row]:
             continue
@@ -79,8 +101,10 @@ def merge(found: RuleSet, matrix: MetricMatrix, overlap: float) -> RuleSet:
         of_a_size = (support >= overlap * support[row]) & (overlap * support <= support[row])
         near = np.flatnonzero(of_a_size & ~gone & (outcome == outcome[row]))
         both = _shared(bits, near, row)
-        gone[near[both >= overlap * (support[row] + support[near] - both)]] = True
-    return found.take(sorted(kept))
+        similar = near[both >= overlap * (support[row] + support[near] - both)]
+        gone[similar] = True
+        stands_for[row] = found.stands_for[similar].sum()
+    return dataclasses.replace(found, stands_for=stands_for).take(sorted(kept))
 
 
 def _shared(bits: np.ndarray, rows: np.ndarray, row: int) -> np.ndarray:

@@ -9,10 +9,11 @@ from typing import Any, NotRequired, TypedDict
 
 
 class AttributeRow(TypedDict):
-    """An attribute that source and target share."""
+    """An attribute of the target."""
 
     name: str
     type: str
+    target_only: NotRequired[bool]  # the source lacks it
 
 
 class RunDescription(TypedDict):
@@ -48,15 +49,37 @@ class MethodRow(TypedDict):
     best_iteration: NotRequired[int]  # the kept iteration
     validation_f1: NotRequired[float | None]
     unseen: NotRequired[dict[str, float | None]]
+    ranked: NotRequired[RankedBy]  # older runs lack it
+
+
+class RankedBy(TypedDict):
+    """How the risk of a method's labels was found."""
+
+    by: str  # "stacked evidence" or "confidence"
+    labels_used: list[str]
+    calibrated: bool  # on validation labels; otherwise only the order means something
+    choice: dict[str, float | None] | None  # wrong validation labels, and the AUROC of either ranking on them
+
+
+class KeptRanking(TypedDict):
+    """How well the labels of a method's answer are ranked; None without truth."""
+
+    errors: int | None  # wrong labels
+    auroc: float | None  # of risk
+    confidence: float | None
+    rivals: dict[str, float | None]  # the other baselines
+    ece: float | None  # expected calibration error of risk
+    top_100: int | None  # wrong labels among the hundred riskiest
 
 
 class RankingRow(TypedDict):
-    """How well risk finds the mistakes of iteration 0, and how well the baselines do."""
+    """How well risk finds the mistakes of iteration 0, and how well the baselines do; then for every answer."""
 
     auroc: float | None
     rivals: dict[str, float | None]  # the baselines; scripts rely on this name
     mispredicted: int | None
     top_1000_hits: int | None
+    kept: NotRequired[dict[str, KeptRanking]]  # by method; older runs lack it
 
 
 class SummaryRow(TypedDict):
@@ -79,6 +102,7 @@ class SummaryRow(TypedDict):
     mispredicted: int | None
     auroc_risk: float | None
     auroc_confidence: float | None
+    auroc_learnrisk: float | None
     labels_used: list[str] | None
     seconds: float
 
@@ -202,4 +226,4 @@ class Comparison(TypedDict):
     curves: dict[str, CurvePoints]
     reliability: dict[str, Reliability]
     changes: dict[str, LabelChangeRecord]
-    budgets: list[ReviewBudget]
+    budgets: dict[str, list[ReviewBudget]]  # by the method whose labels are reviewed; none without truth

@@ -39,12 +39,12 @@ def write_truth(folder: RunFolder, labels: np.ndarray) -> None:
 
 def write_evidence(folder: RunFolder, evidence: Evidence) -> None:
     """Metrics, firing and rules of the target; the rules last: readers take them as a sign that the rest is there."""
-    matrix = evidence.target.metrics
+    matrix = evidence.target.all_metrics
     keys = [metric.key for metric in matrix.metrics]
     arrays = [pa.array(matrix.values[:, place], pa.float32()) for place in range(len(keys))]
     write_parquet(folder.metrics_file, pa.table(arrays, names=keys))
     write_parquet(folder.fired_file, fired_table(evidence.target.fired), FIRED_ROWS_PER_GROUP)
-    on_validation = measure_rules(evidence.rules.rules, evidence.validation.fired, evidence.validation.labels)
+    on_validation = measure_rules(evidence.rules, evidence.validation.fired, evidence.validation.labels)
     write_text(folder.validation_rules_file, on_validation.to_json())
     write_text(folder.rules_file, evidence.rules.to_json())
 

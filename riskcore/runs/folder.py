@@ -74,6 +74,11 @@ class RunFolder:
         return self.path / "scores" / "final.parquet"
 
     @property
+    def risks_file(self) -> Path:
+        """The risk of every method's labels, side by side."""
+        return self.path / "scores" / "risks.parquet"
+
+    @property
     def matcher(self) -> Path:
         """The adapted matcher, for `riskcore.matchers.load`."""
         return self.path / "matcher"
@@ -181,7 +186,7 @@ class RunFolder:
         return [method for method in self._iterating() if self.iterations(method)]
 
     def attributes(self) -> list[str]:
-        """Names of the attributes that source and target share."""
+        """Names of the target's attributes: those that it shares with the source, then its own."""
         return [attribute["name"] for attribute in self.run()["attributes"]]
 
     def _of_method(self, kind: str, method: str) -> Path:

@@ -1,6 +1,8 @@
 """Which formats of a run's folder can be read, and what older ones called things. No other module decides that.
 
-Format 2 is today's. Format 1 is that of version 0.1, whose run.json has no number. A folder of a later format is
+Format 3 is today's: risk is the probability that a label is wrong, by all the evidence, and there is one for every
+method's answer. In format 2 it was the Value at Risk of the risk model, and the answer of iteration 0 alone was ranked.
+Format 1 is that of version 0.1, whose run.json has no number. A folder of a later format is
 refused. Files are never rewritten: what a reader gets is translated on the way.
 """
 
@@ -22,7 +24,7 @@ from riskcore.errors import RiskcoreError, StorageError
 from riskcore.runs.documents import RunDescription, SummaryRow
 from riskcore.storage.parquet import scan, take_rows
 
-FORMAT = 2
+FORMAT = 3
 
 # Format 1: names of score columns, by today's. Its `flipped` meant another label than in the iteration before, which
 # `from_label` tells in files of both formats; what is `flipped` today was `changed`.
@@ -73,7 +75,12 @@ def model(text: str, number: int, keys: Sequence[str]) -> str:
 
 
 def summary(rows: list[dict[str, Any]], number: int, counts: Mapping[str, int]) -> list[SummaryRow]:
-    """summary.json with the labels behind each risk model: format 1 used the validation labels wherever it had any."""
+    """summary.json with the labels behind each risk model: format 1 used the validation labels wherever it had any.
+
+    Up to format 2, the risk of an iteration was that of its risk model.
+    """
+    if number < 3:
+        rows = [{**row, "auroc_learnrisk": row.get("auroc_risk")} for row in rows]
     if number > 1:
         return cast(list[SummaryRow], rows)
     used = ["source", "validation"] if counts.get("validation") else ["source"]
@@ -81,7 +88,9 @@ def summary(rows: list[dict[str, Any]], number: int, counts: Mapping[str, int]) 
 
 
 def comparison(document: dict[str, Any], number: int) -> dict[str, Any]:
-    """comparison.json; methods of format 1 did not say what they lacked."""
+    """comparison.json; methods of format 1 did not say what they lacked, and formats 1 and 2 ranked the start only."""
+    if number < 3 and isinstance(document.get("budgets"), list):
+        document = {**document, "budgets": {"tradition": document["budgets"]} if document["budgets"] else {}}
     if number > 1:
         return document
     return {**document, "methods": {name: {"lacked": [], **row} for name, row in document["methods"].items()}}

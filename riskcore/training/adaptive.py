@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -37,8 +37,16 @@ from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.folds import folds_of
 from riskcore.training.iterations import Iterations
 from riskcore.training.listeners import Listener, notify
-from riskcore.training.results import IterationChoice, IterationRow, IterationScores
+from riskcore.training.results import (
+    IterationChoice,
+    IterationRow,
+    IterationScores,
+    LabelRisk,
+    target_figures,
+)
 from riskcore.training.supervised import validation_scores
+
+Ranker = Callable[[np.ndarray, np.ndarray], LabelRisk]  # of the probabilities of target and validation pairs
 
 NOTHING_TO_CHOOSE_BY = (
     "There are no validation labels of both classes to choose an iteration by, so iteration 0, the matcher before "
@@ -66,8 +74,12 @@ def adapt(
     listeners: Sequence[Listener] = (),
     checkpoint: Checkpoint | None = None,
     should_stop: ShouldStop = never,
+    rank: Ranker | None = None,
 ) -> Adapted:
-    """Run Algorithm 1 from the matcher as it is; leave it at its best iteration."""
+    """Run Algorithm 1 from the matcher as it is; leave it at its best iteration.
+
+    `rank` gives the risk of each iteration's labels by all the evidence; it takes no part in the training.
+    """
     evidence = evidence if config.adapt.use_rules else _without_rules(evidence)
     done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last = config.adapt.iterations if matcher.trainable else 0  # external scores are ranked as they are
@@ -81,12 +93,13 @@ def adapt(
         validated = matcher.predict_proba(evidence.validation.examples)
         fitted_on = validated if config.adapt.refit else done.arrays.get("fitted_on", validated)
         fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
-        scores = fit.model.score(probability, evidence.target.fired, config=config.risk)
-        row = _row(iteration, scores, fit, evidence, validated, done.arrays.get("label", scores.label))
+        scores = fit.model.score(probability, evidence.target.source_fired, config=config.risk)
+        risk = rank(probability, validated) if rank else None
+        row = _row(iteration, scores, risk, fit, evidence, validated, done.arrays.get("label", scores.label))
         row |= {"near_source": near, "seconds": time.perf_counter() - started}
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_non_match")}
         done.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **weights}, best)
-        notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row))
+        notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row, risk))
         done.save(matcher)
     matcher.restore(done.best)
     return Adapted(tuple(done.rows), best(done.rows))
@@ -162,8 +175,9 @@ def _cross_fitted(evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarr
     for number, fold in enumerate(folds):
         rest = np.setdiff1d(np.arange(len(part)), fold)
         drawn = stream_seed(config.seed, Stream.CROSS_FIT, number)
-        fit = fit_risk_model(evidence.prior, part.fired[rest], fitted_on[rest], part.labels[rest], config.risk, drawn)
-        scores = fit.model.score(validated[fold], part.fired[fold], config=config.risk)
+        fired, labels = part.source_fired[rest], part.labels[rest]
+        fit = fit_risk_model(evidence.prior, fired, fitted_on[rest], labels, config.risk, drawn)
+        scores = fit.model.score(validated[fold], part.source_fired[fold], config=config.risk)
         weights["validation_match"][fold] = 1 - scores.var_match
         weights["validation_non_match"][fold] = 1 - scores.var_non_match
     return weights
@@ -171,20 +185,24 @@ def _cross_fitted(evidence: Evidence, validated: np.ndarray, fitted_on: np.ndarr
 
 def _fit(prior: RiskModel, part: EvidencePart, validated: np.ndarray, config: RunConfig) -> FitResult:
     drawn = stream_seed(config.seed, Stream.RISK_FIT)
-    return fit_risk_model(prior, part.fired, validated, part.labels, config.risk, drawn)
+    return fit_risk_model(prior, part.source_fired, validated, part.labels, config.risk, drawn)
 
 
 def _row(
-    iteration: int, scores: RiskScores, fit: FitResult, evidence: Evidence, validated: np.ndarray, before: np.ndarray
+    iteration: int,
+    scores: RiskScores,
+    risk: LabelRisk | None,
+    fit: FitResult,
+    evidence: Evidence,
+    validated: np.ndarray,
+    before: np.ndarray,
 ) -> IterationRow:
     """A row on one iteration, without the target's labels."""
     return {
         "iteration": iteration,
         **on_validation(evidence.validation.labels, validated),
         "flips": int((scores.label != before).sum()),
-        "match_rate": float(scores.label.mean()),
-        "mean_risk": float(scores.risk.mean()),
-        "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
+        **target_figures(scores, risk),
         "labels_used": list(fit.labels_used),
         "lacked": list(fit.lacked),
     }

@@ -4,12 +4,15 @@ The rules (a risk model whose rule means have been updated by the validation pai
 (source and validation together, the same with the validation pairs weighing as much as the source, and the validation
 pairs alone); a linear model on the metrics; and the matcher, fine-tuned on the validation labels. Each is fitted on
 some validation pairs and predicts others, so the stacker learns from out-of-fold predictions only.
+
+Where the target has attributes that the source lacks, the last two forests and the linear model see their metrics too
+(missing in the source), and rules on them, learned from the same validation pairs, are one more base learner.
 """
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -22,8 +25,10 @@ from sklearn.preprocessing import FunctionTransformer, StandardScaler
 from riskcore.config import RunConfig, StackConfig
 from riskcore.matchers.base import Matcher, ShouldStop
 from riskcore.random_streams import Stream, stream_seed
-from riskcore.risk import RiskModel
+from riskcore.risk import RiskModel, prior_model
 from riskcore.risk.fit import fit_risk_model
+from riskcore.rules.firing import fire
+from riskcore.rules.generation import target_rules
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.forest import forest_proba, train_forest, with_flags
 from riskcore.training.supervised import rate_at
@@ -31,7 +36,9 @@ from riskcore.training.validation_tuning import fine_tune_on_labels
 
 SOURCE_FOREST = "forest"  # trained on source and validation pairs: the method `forest` itself
 BASE_LEARNERS = ("rules", SOURCE_FOREST, "balanced forest", "target forest", "linear model")
+TARGET_RULES = "target rules"  # one more where the target has attributes that the source lacks
 FINE_TUNED = "fine-tuned matcher"  # one more where the matcher can be trained
+SOURCE_LEARNERS = ("rules", SOURCE_FOREST, "linear model")  # what can be fitted without validation labels
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,9 +49,7 @@ class ScoredPart:
     probability: np.ndarray
 
     def take(self, rows: np.ndarray) -> ScoredPart:
-        metrics = dataclasses.replace(self.part.metrics, values=self.part.metrics.values[rows])
-        some = EvidencePart(self.part.examples.take(rows), metrics, self.part.rules)
-        return ScoredPart(some, self.probability[rows])
+        return ScoredPart(self.part.take(rows), self.probability[rows])
 
 
 def log_odds(probability: np.ndarray, floor: float) -> np.ndarray:
@@ -67,27 +72,64 @@ def base_learner_log_odds(
 ) -> list[np.ndarray]:
     """Fit all base learners but the fine-tuned matcher on `train`; their log-odds for each part, pairs x learners."""
     labels, source = train.part.labels, evidence.source
-    prior = posterior_means(evidence, train.part.fired, labels, config.adapt.source_prior_pairs)
+    prior = posterior_means(evidence, train.part.source_fired, labels, config.adapt.source_prior_pairs)
     drawn = stream_seed(config.seed, Stream.RULE_LEARNER)
-    rules = fit_risk_model(prior, train.part.fired, train.probability, labels, config.risk, drawn).model
-    metrics = np.vstack([source.metrics.values, train.part.metrics.values])
+    rules = fit_risk_model(prior, train.part.source_fired, train.probability, labels, config.risk, drawn).model
+    shared = np.vstack([source.metrics.values, train.part.metrics.values])
+    metrics = np.vstack([source.all_metrics.values, train.part.all_metrics.values])
     both = np.concatenate([source.labels, labels])
     balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
-    trees = config.stack.source_forest_factor * config.adapt.base_learner_trees
+    source_forest = _source_forest(shared, both, config)
     forests = [
-        train_forest(metrics, both, stream_seed(config.seed, Stream.FOREST), trees),
         _forest(metrics, both, balance, config, Stream.BALANCED_FOREST),
-        _forest(train.part.metrics.values, labels, None, config, Stream.TARGET_FOREST),
+        _forest(train.part.all_metrics.values, labels, None, config, Stream.TARGET_FOREST),
     ]
     linear = _LinearModel(metrics, both, balance, config.stack)
+    own_rules = None if train.part.target_only is None else _target_rules(train.part, config)
 
     def predict(some: ScoredPart) -> np.ndarray:
-        values = some.part.metrics.values
-        columns = [rules.score(some.probability, some.part.fired, config=config.risk).mu]
+        values = some.part.all_metrics.values
+        columns = [rules.score(some.probability, some.part.source_fired, config=config.risk).mu]
+        columns += [forest_proba(source_forest, some.part.metrics.values)]
         columns += [forest_proba(forest, values) for forest in forests]
-        return log_odds(np.column_stack([*columns, linear.predict_proba(values)]), config.stack.probability_floor)
+        columns += [linear.predict_proba(values)]
+        if own_rules is not None:
+            columns.append(own_rules(some))
+        return log_odds(np.column_stack(columns), config.stack.probability_floor)
 
     return [predict(some) for some in parts]
+
+
+def source_learner_log_odds(evidence: Evidence, parts: Sequence[ScoredPart], config: RunConfig) -> list[np.ndarray]:
+    """The log-odds of `SOURCE_LEARNERS`, which need no validation label, for each part."""
+    source = evidence.source
+    forest = _source_forest(source.metrics.values, source.labels, config)
+    linear = _LinearModel(source.metrics.values, source.labels, np.ones(len(source)), config.stack)
+
+    def predict(some: ScoredPart) -> np.ndarray:
+        rules = evidence.prior.score(some.probability, some.part.source_fired, config=config.risk).mu
+        values = some.part.metrics.values
+        columns = [rules, forest_proba(forest, values), linear.predict_proba(values)]
+        return log_odds(np.column_stack(columns), config.stack.probability_floor)
+
+    return [predict(some) for some in parts]
+
+
+def _source_forest(metrics: np.ndarray, labels: np.ndarray, config: RunConfig) -> RandomForestClassifier:
+    trees = config.stack.source_forest_factor * config.adapt.base_learner_trees
+    return train_forest(metrics, labels, stream_seed(config.seed, Stream.FOREST), trees)
+
+
+def _target_rules(train: EvidencePart, config: RunConfig) -> Callable[[ScoredPart], np.ndarray]:
+    """What rules on the target's own attributes say, learned from these pairs and not weighed any further."""
+    rules = target_rules(train.all_metrics, train.labels, len(train.metrics.metrics), config.rule)
+    model = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
+
+    def predict(some: ScoredPart) -> np.ndarray:
+        mu: np.ndarray = model.score(some.probability, fire(rules.rules, some.part.all_metrics), config=config.risk).mu
+        return mu
+
+    return predict
 
 
 def fine_tuned_log_odds(

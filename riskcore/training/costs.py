@@ -8,7 +8,7 @@ from riskcore.config import RunConfig
 from riskcore.registry import MATCHERS, METHODS, load_attribute
 
 _PREDICT = 0.3  # a prediction costs this much of a training step
-_REFIT_SECONDS = 3.0  # the risk model is refitted for every fold
+_REFIT_SECONDS = 1.5  # the risk model is refitted for every fold
 
 
 @dataclasses.dataclass(frozen=True)
@@ -40,14 +40,18 @@ def risk(config: RunConfig, sizes: RunSizes, speed: float) -> float:
     return config.adapt.iterations * (_pass(sizes, speed) + _REFIT_SECONDS) + _predictions(sizes, speed)
 
 
-def risk_plus(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+def base_learners(config: RunConfig, sizes: RunSizes) -> float:
     """Forests are grown for every fold, and the matcher is fine-tuned on the validation labels in each."""
-    adapt = config.adapt
+    adapt, matcher = config.adapt, MATCHERS[config.matcher.kind]
     folds = adapt.stacking_folds if sizes.validation < adapt.few_validation_pairs else adapt.fine_tuning_folds
-    tuned = adapt.iterations * sizes.validation * folds / speed
+    tuned = adapt.iterations * sizes.validation * folds / matcher.pairs_per_second if matcher.trainable else 0.0
     forests = (adapt.stacking_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500)
-    passes = adapt.stacking_iterations * (_pass(sizes, speed) + _REFIT_SECONDS)
-    return passes + _predictions(sizes, speed) + forests + tuned
+    return _predictions(sizes, matcher.pairs_per_second) + forests + tuned
+
+
+def risk_plus(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    passes = config.adapt.stacking_iterations * (_pass(sizes, speed) + _REFIT_SECONDS)
+    return passes + _predictions(sizes, speed)
 
 
 def transfer(config: RunConfig, sizes: RunSizes, speed: float) -> float:

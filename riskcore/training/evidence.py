@@ -1,4 +1,8 @@
-"""What a run knows before any matcher is trained: metrics of all pairs, rules of the source, and where they fire."""
+"""What a run knows before any matcher is trained: metrics of all pairs, rules, and where they fire.
+
+Rules come from the source. Where the target has attributes that the source lacks, the validation pairs teach rules on
+these too; the method `risk`, as published, does without them.
+"""
 
 from __future__ import annotations
 
@@ -20,15 +24,36 @@ class EvidencePart:
     """Some pairs with their metrics and the rules that fire on them."""
 
     examples: Examples
-    metrics: MetricMatrix
+    metrics: MetricMatrix  # of the attributes that source and target share
     rules: RuleSet
+    target_only: MetricMatrix | None = None  # of attributes that only the target has; all missing in the source
 
     def __len__(self) -> int:
         return len(self.examples)
 
     @cached_property
+    def all_metrics(self) -> MetricMatrix:
+        """The metrics of all attributes."""
+        return self.metrics if self.target_only is None else self.metrics.beside(self.target_only)
+
+    @cached_property
     def fired(self) -> sparse.csr_array:
-        return fire(self.rules.rules, self.metrics)
+        return fire(self.rules.rules, self.all_metrics)
+
+    @cached_property
+    def source_fired(self) -> sparse.csr_array:
+        """The same without the rules that were learned from validation pairs: their columns are empty."""
+        if not self.rules.from_validation.any():
+            return self.fired
+        fired = self.fired.copy()
+        fired.data = fired.data & ~self.rules.from_validation[fired.indices]
+        fired.eliminate_zeros()
+        return fired
+
+    def take(self, rows: np.ndarray) -> EvidencePart:
+        """Some of these pairs."""
+        target_only = None if self.target_only is None else self.target_only.take(rows)
+        return EvidencePart(self.examples.take(rows), self.metrics.take(rows), self.rules, target_only)
 
     @property
     def labels(self) -> np.ndarray:

@@ -1,42 +1,68 @@
-"""From a workload to evidence: metrics for every part, and the rules of the source."""
+"""From a workload to evidence: metrics for every part, and the rules of the source and, where it has attributes of its
+own, of the target's validation pairs."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import dataclasses
+from collections.abc import Callable, Iterable, Sequence
+
+import numpy as np
 
 from riskcore.config import RunConfig
-from riskcore.data.pairs import LabelledPairs, Pairs
+from riskcore.data.pairs import LabelledPairs, Pairs, Table
 from riskcore.data.workload import Workload
 from riskcore.matchers.base import Examples
 from riskcore.metrics.matrix import MetricSpace, leads_are_comparable
 from riskcore.metrics.values import MetricMatrix
-from riskcore.risk import prior_model
-from riskcore.rules.generation import generate
+from riskcore.risk import RiskModel, prior_model
+from riskcore.rules.generation import generate, target_rules
+from riskcore.rules.rule_set import RuleSet
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.listeners import Listener, notify
+
+Metrics = dict[str, MetricMatrix]
 
 
 def gather(
     workload: Workload, config: RunConfig, listeners: Sequence[Listener] = (), unseen: Pairs | None = None
 ) -> Evidence:
-    """Metrics for every part; rules from the source's labels alone. Word statistics come from all tables."""
-    parts = {"source": workload.source, "validation": workload.validation, "target": workload.target}
+    """Metrics and rules. Word statistics come from all tables; no label of the target is involved."""
+    parts: dict[str, Pairs] = {
+        "source": workload.source,
+        "validation": workload.validation,
+        "target": workload.target,
+    }
     if unseen is not None:
         parts["unseen"] = unseen.without_labels() if isinstance(unseen, LabelledPairs) else unseen
-    tables = [table for pairs in parts.values() for table in (pairs.left, pairs.right)]
-    space = MetricSpace.fit(workload.attributes, tables, config.metric, leads_are_comparable(list(parts.values())))
-    metrics = _all_metrics(space, parts, listeners)
+    metrics, target_only = _shared_metrics(workload, parts, config, listeners), _target_metrics(workload, parts, config)
     rules = generate(metrics["source"], workload.source.labels, config.rule, _teller("rules", listeners))
+    if workload.target_only:
+        both = metrics["validation"].beside(target_only["validation"])
+        shared = len(metrics["source"].metrics)
+        rules = rules.followed_by(target_rules(both, workload.validation.labels, shared, config.rule))
     known = {
-        name: EvidencePart(Examples(pairs, metrics[name].values), metrics[name], rules) for name, pairs in parts.items()
+        name: EvidencePart(Examples(pairs, metrics[name].values), metrics[name], rules, target_only.get(name))
+        for name, pairs in parts.items()
     }
-    prior = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
+    prior = _prior(rules, config)
     return Evidence(
         known["source"], known["validation"], known["target"], known.get("unseen"), rules, prior, workload.fingerprint
     )
 
 
-def _all_metrics(space: MetricSpace, parts: dict[str, Pairs], listeners: Sequence[Listener]) -> dict[str, MetricMatrix]:
+def _prior(rules: RuleSet, config: RunConfig) -> RiskModel:
+    """The risk model before any fit, as published: rules that validation pairs taught have no weight in it. A rule that
+    stands for several similar ones weighs as much as they would."""
+    prior = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
+    return dataclasses.replace(prior, weight=np.where(rules.from_validation, 0.0, prior.weight * rules.stands_for))
+
+
+def _shared_metrics(
+    workload: Workload, parts: dict[str, Pairs], config: RunConfig, listeners: Sequence[Listener]
+) -> Metrics:
+    space = MetricSpace.fit(
+        workload.attributes, _tables(parts.values()), config.metric, leads_are_comparable(list(parts.values()))
+    )
     total, done, metrics = sum(map(len, parts.values())), 0, {}
     tell = _teller("metrics", listeners)
     for name, pairs in parts.items():
@@ -44,6 +70,23 @@ def _all_metrics(space: MetricSpace, parts: dict[str, Pairs], listeners: Sequenc
         done += len(pairs)
         tell(done, total)
     return metrics
+
+
+def _target_metrics(workload: Workload, parts: dict[str, Pairs], config: RunConfig) -> Metrics:
+    """Metrics of what only the target has, its whole records included; empty where it has nothing of its own."""
+    if not workload.target_only:
+        return {}
+    theirs = {name: pairs for name, pairs in parts.items() if name != "source"}
+    tables = _tables(theirs.values())
+    space = MetricSpace.fit(workload.target_only, tables, config.metric, beside=workload.attributes)
+    found = {name: space.transform(pairs) for name, pairs in theirs.items()}
+    columns = found["target"].metrics
+    missing = np.full((len(parts["source"]), len(columns)), np.nan, dtype=np.float32)
+    return {"source": MetricMatrix(missing, columns), **found}
+
+
+def _tables(parts: Iterable[Pairs]) -> list[Table]:
+    return [table for pairs in parts for table in (pairs.left, pairs.right)]
 
 
 def _teller(phase: str, listeners: Sequence[Listener]) -> Callable[[int, int], None]:

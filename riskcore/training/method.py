@@ -16,15 +16,19 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from riskcore.config import RunConfig
 from riskcore.data.schema import Attribute
 from riskcore.matchers import create
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, never
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.checkpoint import Checkpoint
+from riskcore.training.ensemble import Ensemble
 from riskcore.training.evidence import Evidence
+from riskcore.training.label_risk import label_risk
 from riskcore.training.listeners import Listener, notify
-from riskcore.training.results import MethodResult
+from riskcore.training.results import LabelRisk, MethodResult
 from riskcore.training.supervised import validation_scores
 
 
@@ -40,6 +44,22 @@ class MethodContext:
     listeners: Sequence[Listener] = ()
     folder: Path | None = None
     should_stop: ShouldStop = never
+    ensemble: Ensemble | None = None  # all the evidence; None while `tradition` works, or where no method uses it
+
+    def rank(self, result: MethodResult) -> LabelRisk | None:
+        """The risk of a method's labels by all the evidence; None where it was not gathered."""
+        if self.ensemble is None:
+            return None
+        if result.validated is not None:
+            return self.rank_with_matcher(result.probability, result.validated)
+        matcher, evidence = self.trained_matcher(), self.evidence
+        known = (matcher.predict_proba(part.examples) for part in (evidence.validation, evidence.target))
+        return label_risk(self.ensemble, self.ensemble.stack(*known), result.probability)
+
+    def rank_with_matcher(self, probability: np.ndarray, validated: np.ndarray) -> LabelRisk:
+        """The risk of the labels of a matcher, whose probabilities of target and validation pairs are evidence too."""
+        assert self.ensemble is not None
+        return label_risk(self.ensemble, self.ensemble.stack(validated, probability), probability, validated)
 
     def new_matcher(self) -> Matcher:
         """An untrained matcher of the configured kind."""
@@ -71,11 +91,18 @@ class MethodContext:
         return ("source", "validation") if len(self.evidence.validation) else ("source",)
 
     def answer(
-        self, matcher: Matcher, labels_used: tuple[str, ...], record: dict[str, Any], learned: Arrays | None = None
+        self,
+        matcher: Matcher,
+        labels_used: tuple[str, ...],
+        record: dict[str, Any],
+        learned: Arrays | None = None,
+        taught: bool = False,
     ) -> MethodResult:
-        """The matcher's answers for target and unseen pairs."""
+        """The matcher's answers for target and unseen pairs. `taught` says that it was trained on validation labels:
+        then what it says of the validation pairs is no evidence."""
         evidence = self.evidence
-        f1, _ = validation_scores(evidence.validation.labels, matcher.predict_proba(evidence.validation.examples))
+        validated = matcher.predict_proba(evidence.validation.examples)
+        f1, _ = validation_scores(evidence.validation.labels, validated)
         return MethodResult(
             self.name,
             matcher.predict_proba(evidence.target.examples),
@@ -83,4 +110,5 @@ class MethodContext:
             labels_used if matcher.trainable else (),  # where external scores come from is not known here
             {**record, "validation_f1": f1},
             learned or {},
+            None if taught else validated,
         )

@@ -8,6 +8,7 @@ import numpy as np
 
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.adaptive import Adapted, adapt
+from riskcore.training.ensemble import Ensemble
 from riskcore.training.forest import forest_proba, train_forest
 from riskcore.training.listeners import notify
 from riskcore.training.method import MethodContext
@@ -16,6 +17,8 @@ from riskcore.training.risk_plus import train_risk_plus
 from riskcore.training.self_training import train_on_own_labels
 from riskcore.training.supervised import train_on_labels
 from riskcore.training.validation_tuning import fine_tune_on_validation
+
+NO_TARGET_FOREST = "There is no validation label to grow a forest from, so every pair is called a non-match."
 
 
 def tradition(context: MethodContext) -> MethodResult:
@@ -41,7 +44,13 @@ def risk(context: MethodContext) -> MethodResult:
     """Algorithm 1 of the paper; listeners are notified of the adapted matcher and store it."""
     matcher = context.trained_matcher()
     adapted = adapt(
-        matcher, context.evidence, context.config, context.listeners, context.checkpoint(), context.should_stop
+        matcher,
+        context.evidence,
+        context.config,
+        context.listeners,
+        context.checkpoint(),
+        context.should_stop,
+        None if context.ensemble is None else context.rank_with_matcher,
     )
     if matcher.trainable:
         notify(context.listeners, "on_adapted", matcher)
@@ -50,15 +59,9 @@ def risk(context: MethodContext) -> MethodResult:
 
 def risk_plus(context: MethodContext) -> MethodResult:
     """Adaptive training towards stacked evidence."""
-    return train_risk_plus(
-        context.trained_matcher(),
-        context.evidence,
-        context.config,
-        context.listeners,
-        context.checkpoint(),
-        context.checkpoint("-base-learners"),
-        context.should_stop,
-    )
+    matcher = context.trained_matcher()
+    ensemble = context.ensemble or Ensemble(matcher, context.evidence, context.config, context.listeners)
+    return train_risk_plus(matcher, ensemble, context.listeners, context.checkpoint(), context.should_stop)
 
 
 def transfer(context: MethodContext) -> MethodResult:
@@ -74,8 +77,9 @@ def supervised(context: MethodContext) -> MethodResult:
     """Fine-tune on the validation labels."""
     matcher = context.trained_matcher()
     fine_tune_on_validation(matcher, context.evidence, context.config, context.listeners, context.should_stop)
-    labels = context.labels_to_learn if context.config.adapt.iterations else context.labels_to_choose
-    return context.answer(matcher, labels, {})
+    taught = bool(context.config.adapt.iterations)
+    labels = context.labels_to_learn if taught else context.labels_to_choose
+    return context.answer(matcher, labels, {}, taught=taught)
 
 
 def self_training(context: MethodContext) -> MethodResult:
@@ -100,6 +104,25 @@ def forest(context: MethodContext) -> MethodResult:
         forest_proba(trees, evidence.target.metrics.values),
         None if unseen is None else forest_proba(trees, unseen.metrics.values),
         context.labels_to_learn,
+        {},
+    )
+
+
+def target_forest(context: MethodContext) -> MethodResult:
+    """A random forest on the validation pairs alone, with the metrics of all of the target's attributes: what a
+    practitioner would build who has a hundred labels and no source."""
+    evidence, validation, unseen = context.evidence, context.evidence.validation, context.evidence.unseen
+    if not len(validation):
+        nothing = np.zeros(len(evidence.target))  # no label, no forest: nothing is called a match
+        no_unseen = None if unseen is None else np.zeros(len(unseen))
+        return MethodResult(context.name, nothing, no_unseen, (), {"lacked": [NO_TARGET_FOREST]})
+    seed = stream_seed(context.config.seed, Stream.TARGET_FOREST)
+    trees = train_forest(validation.all_metrics.values, validation.labels, seed, context.config.adapt.forest_trees)
+    return MethodResult(
+        context.name,
+        forest_proba(trees, evidence.target.all_metrics.values),
+        None if unseen is None else forest_proba(trees, unseen.all_metrics.values),
+        ("validation",),
         {},
     )
 

@@ -11,7 +11,12 @@ from riskcore.config import RunConfig
 from riskcore.errors import CancelledError
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop
 from riskcore.random_streams import Stream, stream_seed
-from riskcore.training.base_learners import ScoredPart, base_learner_log_odds, fine_tuned_log_odds
+from riskcore.training.base_learners import (
+    ScoredPart,
+    base_learner_log_odds,
+    fine_tuned_log_odds,
+    source_learner_log_odds,
+)
 from riskcore.training.evidence import Evidence
 from riskcore.training.folds import folds_of
 from riskcore.training.listeners import Listener, notify
@@ -25,10 +30,7 @@ def out_of_fold_log_odds(
 ) -> Arrays:
     """Log-odds of all base learners, pairs x learners: out-of-fold for validation pairs, fitted on all of them for
     target and unseen pairs."""
-    known = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
-    parts = {
-        name: ScoredPart(part, matcher.predict_proba(part.examples)) for name, part in known.items() if part is not None
-    }
+    parts = _scored_parts(matcher, evidence)
     validation = parts.pop("validation")
     learners = _learners_with_folds(matcher, evidence, config, should_stop)
     step = _stepper(sum(len(folds) + 1 for _, folds in learners), listeners, should_stop)
@@ -38,6 +40,23 @@ def out_of_fold_log_odds(
         step()
         columns.append({**predicted, "validation": _out_of_fold(fit_predict, validation, folds, step)})
     return {name: np.column_stack([column[name] for column in columns]) for name in columns[0]}
+
+
+def source_log_odds(
+    matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
+) -> Arrays:
+    """The same of the learners that the source alone teaches, for targets without validation labels of both classes."""
+    parts = _scored_parts(matcher, evidence)
+    found = source_learner_log_odds(evidence, list(parts.values()), config)
+    _stepper(1, listeners, should_stop)()
+    return dict(zip(parts, found, strict=True))
+
+
+def _scored_parts(matcher: Matcher, evidence: Evidence) -> dict[str, ScoredPart]:
+    known = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
+    return {
+        name: ScoredPart(part, matcher.predict_proba(part.examples)) for name, part in known.items() if part is not None
+    }
 
 
 def folds_and_rests(labels: np.ndarray, count: int, seed: int) -> list[Fold]:

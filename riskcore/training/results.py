@@ -73,6 +73,28 @@ class IterationRow(TypedDict):
     competition: NotRequired[dict[str, float] | None]  # risk+: offset, scale, left, right; None where not used
 
 
+STACKED, CONFIDENCE = "stacked evidence", "confidence"  # what a risk was found by
+
+
+class RiskChoice(TypedDict):
+    """What a ranking was chosen by: wrong validation labels, and how well (AUROC) either ranking finds them."""
+
+    errors: int
+    stacked: float | None
+    confidence: float | None
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class LabelRisk:
+    """The risk of every target pair's label by all the evidence, and how it was found."""
+
+    risk: np.ndarray  # probability that the label is wrong
+    ranked_by: str  # STACKED or CONFIDENCE
+    labels_used: tuple[str, ...]
+    calibrated: bool  # on validation labels; otherwise only the order means something
+    choice: RiskChoice | None = None  # None where validation labels could not be compared
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class IterationScores:
     """One iteration of one method over all target pairs. Iteration 0 is the starting model."""
@@ -82,7 +104,13 @@ class IterationScores:
     scores: RiskScores  # probability, label, mu, sigma, var_match, var_non_match, risk: one of each per target pair
     model: RiskModel  # the risk model that gave them
     record: IterationRow
+    risk: LabelRisk | None = None  # of the labels, by all the evidence; None: the risk model's own Value at Risk
     fallback: bool = False  # the starting matcher's own answers, after rejected iterations: no label changes
+
+    @property
+    def queue(self) -> np.ndarray:
+        """What orders the review queue, highest first."""
+        return self.scores.risk if self.risk is None else self.risk.risk
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -95,3 +123,14 @@ class MethodResult:
     labels_used: tuple[str, ...]  # of "source", "validation": those that trained, fitted or chose what gave the answer
     record: dict[str, Any]  # best_iteration (the kept one) or best_epoch, validation_f1, lacked, rows; methods add more
     learned: Arrays = dataclasses.field(default_factory=dict)  # weights that later methods start from (`tradition`)
+    validated: np.ndarray | None = None  # probabilities of validation pairs, if none was taught by the pair's own label
+    risk: LabelRisk | None = None  # of the answer's labels; a run fills it in where the method does not
+
+
+def target_figures(scores: RiskScores, risk: LabelRisk | None) -> TargetFigures:
+    """Means over the target pairs of an iteration."""
+    return {
+        "match_rate": float(scores.label.mean()),
+        "mean_risk": float((scores.risk if risk is None else risk.risk).mean()),
+        "disagreement": float(np.mean((scores.mu >= 0.5) != (scores.label == 1))),
+    }

@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit
 
 from riskcore.config import StackConfig
+from riskcore.training.newton import ridge_logistic
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -50,8 +51,13 @@ def fit_stacker(
     rarer = max(1, min(int((labels == 1).sum()), int((labels == 0).sum())))
     weight_penalty = config.weight_penalty * (1 + similarity * config.few_labels / rarer)
     penalty = np.concatenate((penalties, np.full(log_odds.shape[1], weight_penalty)))
-    theta = _newton(inputs, labels, centre, penalty, config)
+    theta = ridge_logistic(inputs, labels, centre, penalty, config.steps, config.longest_step)
     return Stacker(float(theta[0]), theta[1] * prior + theta[2:])
+
+
+def average_stacker(count: int) -> Stacker:
+    """The mean of `count` log-odds: what is left where no label can weigh them."""
+    return Stacker(0.0, np.full(count, 1 / count))
 
 
 def _prior_weights(
@@ -65,23 +71,6 @@ def _prior_weights(
     loss_weight = _between(config.loss_weight_far, config.loss_weight_near, similarity)
     weights = share * np.exp(-loss_weight * (losses - losses.min()))
     return weights / weights.sum()
-
-
-def _newton(
-    inputs: np.ndarray, labels: np.ndarray, centre: np.ndarray, penalty: np.ndarray, config: StackConfig
-) -> np.ndarray:
-    """Newton's method on the logistic loss plus `penalty / 2 · (theta - centre)²`."""
-    theta = centre.copy()
-    for _ in range(config.steps):
-        probability = expit(inputs @ theta)
-        gradient = inputs.T @ (probability - labels) + penalty * (theta - centre)
-        curvature = (inputs.T * (probability * (1 - probability))) @ inputs + np.diag(penalty)
-        step = np.linalg.solve(curvature, gradient)
-        longest = float(np.abs(step).max())
-        theta -= step * min(1.0, config.longest_step / max(longest, 1e-12))
-        if longest < 1e-9:
-            break
-    return theta
 
 
 def _between(far: float, near: float, similarity: float) -> float:

@@ -17,10 +17,11 @@ def test_scores_are_those_of_the_kept_iteration(run):
     assert not scores.equals(run.scores("risk", 1 if run.kept() != 1 else 2))
 
 
-def test_methods_without_iterations_have_no_risk(run):
+def test_methods_without_iterations_have_a_risk_but_no_risk_model(run):
     scores = run.scores("forest")
     assert list(scores) == list(columns.PUBLIC_SCORE_COLUMNS)
-    assert scores["risk"].isna().all()
+    assert scores["risk"].between(0, 1).all()
+    assert scores["var_match"].isna().all()
     assert set(scores["label"]) == {0, 1}
     assert run.kept("forest") is None
     with pytest.raises(ConfigError, match="has no risk model"):

@@ -92,7 +92,7 @@ def test_without_rules_the_mean_is_the_matchers_output(workload: Workload) -> No
 def test_without_learned_weights_the_priors_stay(workload: Workload) -> None:
     _, notes = outcome(workload, ablated(QUICK, "no learned weights"))
     for one in notes.iterations:
-        assert (one.model.weight == QUICK.risk.prior_weight).all()
+        assert (one.model.weight == QUICK.risk.prior_weight * notes.evidence.rules.stands_for).all()
         assert (one.model.rsd == QUICK.risk.prior_rsd).all()
         assert one.model.a == QUICK.risk.prior_a
 

@@ -70,14 +70,32 @@ def test_a_split_with_a_target_is_the_targets_and_its_first_part_is_dropped(sour
     assert len({identity for part in parts for identity in part.ids}) == sum(map(len, parts)) == 12
 
 
-def test_attributes_without_counterpart_are_dropped_with_a_notice(source, target):
+def test_attributes_that_only_the_source_has_are_dropped_and_the_targets_own_are_kept_apart(source, target):
     workload, _ = build_workload(source, target)
     assert [attribute.name for attribute in workload.attributes] == ["year"]
-    assert workload.source.left.attributes == workload.target.right.attributes == ("year",)
-    assert workload.notices == (
-        "The source's attribute 'title' has no counterpart and is not used.",
-        "The target's attribute 'name' has no counterpart and is not used.",
-    )
+    assert [attribute.name for attribute in workload.target_only] == ["name"]
+    assert workload.source.left.attributes == ("year",)
+    assert workload.target.right.attributes == workload.validation.left.attributes == ("year", "name")
+    assert workload.notices == ("The source's attribute 'title' has no counterpart and is not used.",)
+
+
+def test_an_own_attribute_of_the_target_gets_another_name_where_a_shared_one_has_it(source, target):
+    """The source's year is the target's name, which has a year of its own."""
+    workload, _ = build_workload(source, target, attribute_map={"year": "name"}, types={"year_": "code"})
+    assert [attribute.name for attribute in workload.attributes] == ["year"]
+    assert [(one.name, one.type.value) for one in workload.target_only] == [("year_", "code")]
+    left, _ = workload.target.record(0)
+    assert (left["year"], left["year_"]) == ("other left title 8", target.splits["test"].record(0)[0]["year"])
+
+
+def test_an_attribute_of_one_table_of_the_target_is_named_and_left_out(tmp_path, source):
+    files = {"tableA": with_extra(TABLE_A, [str(n) for n in range(12)]), "tableB": TABLE_B}
+    files |= {"train": pairs_of(0, 6), "valid": pairs_of(6, 2), "test": pairs_of(8, 4)}
+    for name in ("tableA", "tableB"):
+        files[name] = [files[name][0], *([row[0], f"other {row[1]}", *row[2:]] for row in files[name][1:])]
+    workload, _ = build_workload(source, open_data(write_folder(tmp_path / "t", files)))
+    assert workload.target_only == ()
+    assert workload.notices == ("The target's attribute 'shelf' is in one of its tables only and is not used.",)
 
 
 def test_nothing_shared_is_an_error(source, tmp_path):
@@ -220,10 +238,8 @@ def test_shared_pairs_are_left_out_although_an_attribute_is_dropped(tmp_path, so
     files |= {name: with_extra(table, numbers) for name, table in zip(("tableA", "tableB"), tables, strict=True)}
     workload, _ = build_workload(source, open_data(write_folder(tmp_path / "t", files)))
     assert workload.source.ids.tolist() == [f"a{n}:b{n}" for n in range(12) if n not in (6, 7, 8)]
-    assert workload.notices == (
-        "The target's attribute 'shelf' has no counterpart and is not used.",
-        "3 training pairs are also pairs of the target and are left out.",
-    )
+    assert workload.notices == ("3 training pairs are also pairs of the target and are left out.",)
+    assert [attribute.name for attribute in workload.target_only] == ["shelf"]
 
 
 def test_records_that_differ_only_in_a_dropped_attribute_are_not_taken_for_shared(tmp_path, source):

@@ -22,7 +22,7 @@ from riskcore.rules.rule import Rule
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
 from riskcore.runs.formats import FORMAT
-from riskcore.runs.readers.initial_rankings import initial_rankings
+from riskcore.runs.readers.label_rankings import all_label_rankings, shared_input
 from riskcore.runs.readers.method_comparison import compare_methods
 from riskcore.storage.files import write_json, write_parquet, write_text
 
@@ -78,7 +78,8 @@ def write_run(
     write_json(folder.summary_file, rows)
     _write_results(folder, record.id, ids, labels, rows, truth, chance, more_methods)
     told = folder.results()["methods"]
-    write_json(folder.comparison_file, compare_methods(folder, told, initial_rankings(folder, None), fired))
+    rankings = all_label_rankings(folder, shared_input(folder, None), told)
+    write_json(folder.comparison_file, compare_methods(folder, told, rankings, fired))
     store.claim(record.id)
     if state is not RunState.RUNNING:
         store.finish(

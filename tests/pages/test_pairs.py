@@ -220,8 +220,8 @@ def test_what_is_one_click_further_is_drawn_once_it_is_open(screen, done):
     app.session_state["all numbers"] = True
     app.session_state["lower the risk"] = True
     app = checked(app.run())
-    assert "risk without it" in app.dataframe[0].value.columns
-    assert "would lower the risk from" in words(app)
+    assert "value at risk without it" in app.dataframe[0].value.columns
+    assert "would lower the value at risk from" in words(app)
 
 
 def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):

@@ -100,7 +100,7 @@ def test_a_card_explains_a_recorded_pair(screen, recorded, method):
     text = words(checked(app.run()))
     assert "The matcher predicts" in text
     assert "Rules and matcher combined" in text
-    assert "With the opposite label, the risk would be" in text
+    assert "With the opposite label, the value at risk would be" in text
     assert "Something unexpected" not in text
 
 

@@ -9,6 +9,7 @@ from riskcore.config import RiskConfig
 from riskcore.risk import RiskModelError
 from riskcore.risk.baselines import (
     Ranking,
+    class_distances,
     confidence,
     learned_risk,
     standardised,
@@ -43,7 +44,8 @@ def test_trust_score_by_brute_force():
     chance = np.random.default_rng(0)
     train, target = chance.normal(size=(60, 3)), chance.normal(size=(20, 3))
     train_labels, labels = chance.random(60) < 0.4, chance.random(20) < 0.5
-    found = trust_score(train, train_labels, target, labels, RiskConfig(trust_neighbours=3)).scores
+    distances = class_distances(train, train_labels, target, RiskConfig(trust_neighbours=3))
+    found = trust_score(distances, labels).scores
     near, far = standardised(train, target)
     for i in range(20):
         gaps = np.linalg.norm(near - far[i], axis=1)
@@ -55,16 +57,16 @@ def test_trust_score_by_brute_force():
 def test_trust_score_with_missing_metrics_few_pairs_and_twins():
     train = np.array([[0.0, np.nan], [1.0, 5.0], [1.0, 5.0]])
     target = np.array([[0.0, np.nan], [1.0, 5.0], [np.nan, np.nan]])
-    scores = trust_score(train, np.array([0, 1, 1]), target, np.array([0, 1, 1])).scores
+    scores = trust_score(class_distances(train, np.array([0, 1, 1]), target), np.array([0, 1, 1])).scores
     assert scores[:2] == pytest.approx([0, 0])  # each lies on training pairs of its own class
     assert 0 < scores[2] < 1
-    both = trust_score(np.zeros((2, 1)), np.array([0, 1]), np.zeros((1, 1)), np.array([1])).scores
+    both = trust_score(class_distances(np.zeros((2, 1)), np.array([0, 1]), np.zeros((1, 1))), np.array([1])).scores
     assert both == pytest.approx([0.5])  # equally near to both: nothing to say
 
 
 def test_trust_score_needs_both_classes():
     with pytest.raises(RiskModelError, match="both classes"):
-        trust_score(np.zeros((2, 1)), np.array([1, 1]), np.zeros((1, 1)), np.array([1]))
+        class_distances(np.zeros((2, 1)), np.array([1, 1]), np.zeros((1, 1)))
 
 
 def test_a_column_that_is_missing_or_constant_everywhere_does_no_harm():

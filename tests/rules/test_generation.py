@@ -117,7 +117,7 @@ def test_large_neighbouring_values_cut_like_the_stump() -> None:
 def test_support_and_matches_are_those_of_the_fired_pairs() -> None:
     matrix, y = noisy(5, 400, 6)
     found = extract(matrix, y, RuleConfig())
-    again = measure_rules(found.rules, fire(found.rules, matrix), y)
+    again = measure_rules(found, fire(found.rules, matrix), y)
     np.testing.assert_array_equal(found.support, again.support)
     np.testing.assert_array_equal(found.matches, again.matches)
     np.testing.assert_allclose(found.match_rate, found.matches / found.support)
@@ -193,7 +193,7 @@ def test_all_missing_and_no_pairs_give_no_rules() -> None:
 def test_a_rule_that_never_fires_has_no_rate() -> None:
     matrix, y = noisy(8, 50, 3)
     never = Rule((Condition("x0", BOUNDED[0], ">", 99.0),), NON_MATCH)
-    kept = measure_rules([never], fire([never], matrix), y)
+    kept = measure_rules(RuleSet((never,), np.zeros(1, int), np.zeros(1, int)), fire([never], matrix), y)
     assert kept.support.tolist() == [0]
     assert np.isnan(kept.match_rate).all()
 

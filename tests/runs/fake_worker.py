@@ -2,7 +2,7 @@
 
 import sys
 
-from riskcore.runs.readers import initial_rankings as rankings
+from riskcore.risk import rankings
 from riskcore.runs.worker.__main__ import main
 from tests.runs.fake_engine import fake_engine
 

@@ -64,7 +64,7 @@ def test_the_first_iterations_ranking(finished):
     above = scores["risk"][wrong].to_numpy()[:, None] - scores["risk"][~wrong].to_numpy()[None, :]
     assert risk["auroc"] == pytest.approx(((above > 0) + 0.5 * (above == 0)).mean())
     assert (risk["mispredicted"], risk["top_1000_hits"]) == (wrong.sum(), wrong.sum())
-    assert set(risk["rivals"]) == {"confidence", "uncertainty", "trust score", "static rules"}
+    assert set(risk["rivals"]) == {"confidence", "learnrisk", "uncertainty", "trust score", "static rules"}
     assert risk["rivals"]["uncertainty"] is None
     assert risk["rivals"]["static rules"] == pytest.approx(risk["auroc"])  # the fake engine's model is the prior
 

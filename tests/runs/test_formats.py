@@ -48,10 +48,10 @@ def stored_scores(folder, method, iteration):
 
 
 def test_new_runs_state_their_format(finished):
-    assert finished.run()["format"] == json.loads(finished.run_file.read_text())["format"] == FORMAT == 2
+    assert finished.run()["format"] == json.loads(finished.run_file.read_text())["format"] == FORMAT == 3
 
 
-@pytest.mark.parametrize("number", [FORMAT + 1, "3", 0])
+@pytest.mark.parametrize("number", [FORMAT + 1, "4", 0])
 def test_another_format_is_refused_in_one_sentence(finished, number):
     write_json(finished.run_file, {**finished.run(), "format": number})
     for ask in (finished.run, finished.rules, finished.model, finished.comparison, lambda: summary(finished)):
@@ -136,7 +136,10 @@ def test_the_comparison_of_version_0_1(old, tmp_path):
     (tmp_path / RUN / "comparison.json").unlink()
     again = comparison(RunFolder(tmp_path / RUN))
     assert again["changes"]["risk+"]["flipped"] == left["changes"]["risk+"]["flipped"]
-    assert {one["ranking"] for one in again["budgets"]} >= {"risk", "confidence", "static rules"}
+    assert set(left["budgets"]) == {"tradition"}  # it ranked the labels of iteration 0 only
+    assert set(again["budgets"]) == {"tradition", "risk", "risk+"}
+    for curves in again["budgets"].values():
+        assert {one["ranking"] for one in curves} >= {"risk", "learnrisk", "confidence", "static rules"}
 
 
 def test_record_ids_of_version_0_1_are_those_in_the_pairs_id(old, finished):

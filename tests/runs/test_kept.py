@@ -62,8 +62,9 @@ def test_without_validation_labels_every_reader_gets_iteration_0(unlabelled):
 
 
 def test_rankings_and_iterations_name_the_labels_they_used(unlabelled):
-    used = {one["ranking"]: one["labels_used"] for one in comparison(unlabelled)["budgets"]}
-    assert used["risk"] == ["source"]
+    for method, curves in comparison(unlabelled)["budgets"].items():
+        used = {one["ranking"]: one["labels_used"] for one in curves}
+        assert used["risk"] == ["source"], method
     assert summary(unlabelled)["labels_used"].tolist() == 4 * [["source"]]
 
 

@@ -9,7 +9,7 @@ import pytest
 from riskcore.evaluation import compare_labels, responsibilities
 from riskcore.runs import RunFolder
 from riskcore.runs.evidence_files import read_fired
-from riskcore.runs.readers.initial_rankings import initial_rankings
+from riskcore.runs.readers.label_rankings import shared_input
 from riskcore.runs.readers.method_comparison import compare_methods, comparison
 from riskcore.runs.worker.execute import execute
 from tests.runs.conftest import small_config, small_data
@@ -40,9 +40,11 @@ def test_an_older_run_is_worked_out_when_it_is_looked_at(finished):
     left = comparison(finished)
     finished.comparison_file.unlink()
     found = comparison(finished)
-    known_there = {curve["ranking"] for curve in left["budgets"]}
-    assert known_there == {"risk", "confidence", "static rules", "trust score", "random order"}
-    left["budgets"] = [curve for curve in left["budgets"] if curve["ranking"] != "trust score"]  # needs the source
+    usual = {"risk", "confidence", "static rules", "trust score", "random order"}
+    for method, curves in left["budgets"].items():
+        has_model = {"learnrisk"} if method == "tradition" else set()  # the fake engine names no kept iteration
+        assert {curve["ranking"] for curve in curves} == usual | has_model
+        left["budgets"][method] = [curve for curve in curves if curve["ranking"] != "trust score"]  # needs the source
     assert found == left
 
 
@@ -64,8 +66,8 @@ def test_credit_is_given_by_the_weights_of_the_iteration_that_was_kept(finished)
     told = {"risk": {"best_iteration": 2}}
     assert finished.kept("risk", told["risk"]) == 2
     assert finished.kept("risk", {}) is None
-    kept = compare_methods(finished, told, None)["changes"]["risk"]["responsible"]
-    last = compare_methods(finished, {}, None)["changes"]["risk"]["responsible"]
+    kept = compare_methods(finished, told, {})["changes"]["risk"]["responsible"]
+    last = compare_methods(finished, {}, {})["changes"]["risk"]["responsible"]
     assert (kept["iteration"], last["iteration"]) == (2, 4)
     assert 0 in {one["rule"] for one in last["flipped"]}
     assert 0 not in {one["rule"] for one in kept["flipped"]}
@@ -103,13 +105,13 @@ def test_without_labels_nothing_is_right_or_wrong(store, tmp_path):
     assert change["fixed"] is change["broken"] is change["p_value"] is change["rows"]["fixed"] is None
     assert change["responsible"]["flipped"]
     assert document["methods"]["risk"]["f1"] is None
-    assert document["budgets"] == []
+    assert document["budgets"] == {}
 
 
 def test_a_run_without_risk_has_no_review_queue(store, data):
     run = store.create(small_config(data, methods=("tradition", "forest")))
     execute(store, run.id, engine=fake_engine)
     folder = RunFolder(run.folder)
-    assert initial_rankings(folder, None) is None
-    assert comparison(folder)["budgets"] == []
+    assert shared_input(folder, None) is None
+    assert comparison(folder)["budgets"] == {}
     assert comparison(folder)["changes"]["forest"]["responsible"] is None

@@ -66,12 +66,12 @@ def test_the_command_line_estimates_as_the_screens_do():
     estimate = Estimate(config)
     seconds = step_seconds(config)
     assert estimate.share == 0.0
-    for phase in ("evidence", "tradition"):
+    for phase in ("evidence", "tradition", "base learners"):
         estimate.begin(phase)
         estimate.end(phase)
     estimate.begin("risk")
     estimate.step(0.5)
-    trained = seconds["evidence"] + seconds["tradition"]
+    trained = seconds["evidence"] + seconds["tradition"] + seconds["base learners"]
     assert estimate.share == pytest.approx((trained + 0.5 * seconds["risk"]) / (trained + seconds["risk"]))
     estimate.end("risk")
     assert estimate.share == pytest.approx(1.0)

@@ -17,7 +17,7 @@ from riskcore.config import Config, MatcherConfig, RunConfig, SimilarityConfig, 
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.matchers import create
-from riskcore.training import out_of_fold, risk_plus
+from riskcore.training import ensemble, out_of_fold, risk_plus
 from riskcore.training.base_learners import BASE_LEARNERS, ScoredPart, fine_tuned_log_odds, posterior_means
 from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.experiment import methods_of, run_experiment
@@ -96,13 +96,13 @@ def test_the_matcher_is_kept_where_base_learners_are_noise(
     rng, width = np.random.default_rng(0), len(BASE_LEARNERS) + 1
     sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
     noise = {name: rng.normal(0, 6, (size, width)) for name, size in sizes.items()}
-    monkeypatch.setattr(risk_plus, "out_of_fold_log_odds", lambda *_: noise)
+    monkeypatch.setattr(ensemble, "out_of_fold_log_odds", lambda *_: noise)
     sure = np.where(evidence.validation.labels == 1, 1 - 1e-6, 1e-6)
     own = matcher.predict_proba
     known = evidence.validation.examples
     monkeypatch.setattr(matcher, "predict_proba", lambda some: sure if some is known else own(some))
     notes = Notes()
-    result = risk_plus.train_risk_plus(matcher, evidence, quick, [notes])
+    result = risk_plus.train_risk_plus(matcher, ensemble.Ensemble(matcher, evidence, quick), [notes])
     assert result.record["lacked"] == [risk_plus.NO_BETTER]
     np.testing.assert_array_equal(result.probability, own(evidence.target.examples))
     kept = notes.iterations[result.record["best_iteration"]]
@@ -125,12 +125,12 @@ def test_the_settings_of_a_run_reach_stacker_and_domain_similarity(
     evidence, matcher = evidence_and_matcher(shifted[0], config)
     sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
     zeros = {name: np.zeros((size, len(BASE_LEARNERS) + 1)) for name, size in sizes.items()}
-    monkeypatch.setattr(risk_plus, "out_of_fold_log_odds", lambda *_: zeros)
+    monkeypatch.setattr(ensemble, "out_of_fold_log_odds", lambda *_: zeros)
     seen: set[Config] = set()
     for name in ("fit_stacker", "domain_similarity"):
-        real = getattr(risk_plus, name)
-        monkeypatch.setattr(risk_plus, name, lambda *args, real=real: seen.add(args[-1]) or real(*args))
-    risk_plus.train_risk_plus(matcher, evidence, config)
+        real = getattr(ensemble, name)
+        monkeypatch.setattr(ensemble, name, lambda *args, real=real: seen.add(args[-1]) or real(*args))
+    risk_plus.train_risk_plus(matcher, ensemble.Ensemble(matcher, evidence, config))
     assert seen == {config.stack, config.similarity}
 
 
@@ -181,7 +181,7 @@ def test_foreign_scores_go_through_a_default_run(
     path = tmp_path / "scores.csv"
     pd.DataFrame({"id": ids, "probability": guess}).drop_duplicates("id").to_csv(path, index=False)
     config = dataclasses.replace(quick, matcher=MatcherConfig(kind="external", scores=str(path)))
-    assert methods_of(config) == ["tradition", "risk", "risk+", "forest"]
+    assert methods_of(config) == ["tradition", "risk", "risk+", "forest", "target forest"]
     results = run_experiment(workload, config, unseen=workload.source.without_labels())
     np.testing.assert_array_equal(results["risk"].probability, results["tradition"].probability)
     assert all(result.unseen is None for result in results.values())  # a file of scores need not have those pairs

@@ -63,20 +63,28 @@ def same(one: Results, other: Results) -> None:
     for method in one:
         np.testing.assert_array_equal(one[method].probability, other[method].probability, err_msg=method)
         assert (one[method].unseen is None) == (other[method].unseen is None)
+        ours, theirs = one[method].risk, other[method].risk
+        assert (ours is None) == (theirs is None)
+        if ours is None or theirs is None:
+            continue
+        np.testing.assert_array_equal(ours.risk, theirs.risk, err_msg=method)
+        assert (ours.ranked_by, ours.choice, ours.labels_used) == (theirs.ranked_by, theirs.choice, theirs.labels_used)
 
 
 def test_a_whole_run(shifted: tuple[Workload, TargetTruth], quick: RunConfig) -> None:
     workload, truth = shifted
     notes = Notes()
     results = run_experiment(workload, quick, [notes], unseen=truth.unseen)
-    assert list(results) == notes.methods == ["tradition", "risk", "risk+", "supervised", "forest"]
-    assert notes.phases == ["evidence", *notes.methods]
+    assert list(results) == notes.methods == list(quick.methods)
+    assert notes.phases == ["evidence", "tradition", "base learners", *notes.methods[1:]]
     for result in results.values():
         assert result.probability.shape == truth.labels.shape
         assert ((result.probability >= 0) & (result.probability <= 1)).all()
         assert result.unseen is not None
         assert len(result.unseen) == len(truth.unseen or ())
-        assert result.labels_used == ("source", "validation")
+        assert result.labels_used == (("validation",) if result.method == "target forest" else ("source", "validation"))
+        assert result.risk is not None
+        assert result.risk.risk.shape == truth.labels.shape
     assert [(one.method, one.iteration) for one in notes.iterations] == [
         *(("risk", number) for number in range(4)),
         *(("risk+", number) for number in range(3)),
@@ -178,6 +186,7 @@ def test_few_or_no_validation_pairs(quick: RunConfig, size: int) -> None:
         assert np.isfinite(result.probability).all()
         assert len(result.probability) == len(truth.labels)
     if not size:
+        assert not results.pop("target forest").probability.any()  # without a label, no match
         assert all(result.labels_used == ("source",) for result in results.values())
         for method in ("risk", "risk+"):
             np.testing.assert_array_equal(results[method].probability, results["tradition"].probability)

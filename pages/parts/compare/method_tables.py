@@ -11,7 +11,7 @@ from pages.parts.frame.palette import of_label
 from pages.parts.frame.text import percent, short
 from pages.parts.runs.run_files import rules_of, stamp
 from riskcore.runs import RunFolder
-from riskcore.runs.documents import Comparison, Reliability, RuleCredit
+from riskcore.runs.documents import Comparison, Reliability, ReviewBudget, RuleCredit
 from riskcore.runs.readers.method_comparison import BASE, comparison
 from riskcore.storage.parquet import take_rows
 
@@ -63,9 +63,8 @@ def curves_table(found: Comparison) -> pd.DataFrame:
     return pd.concat([pd.DataFrame({"method": method, **points}) for method, points in found["curves"].items()])
 
 
-def budget_table(found: Comparison) -> pd.DataFrame:
+def budget_table(curves: Sequence[ReviewBudget]) -> pd.DataFrame:
     """Errors found by pairs reviewed: ranking, reviewed, found."""
-    curves = found["budgets"]
     return pd.concat(
         [pd.DataFrame({"ranking": c["ranking"], "reviewed": c["reviewed"], "found": c["found"]}) for c in curves]
     )

@@ -14,8 +14,12 @@ WORDS = {
     "target": "The data to be matched. Its labels are never given to any method. Where a benchmark has them, they are "
     "used for scoring only.",
     "probability": "The matcher's probability that the two records refer to the same entity.",
-    "risk": "How likely the current label is to be wrong, between 0 and 1: the value at risk of the label at the "
-    "chosen confidence level. It is high where rules and matcher disagree, or where neither is certain.",
+    "risk": "The probability that the current label is wrong, by all the evidence: the matcher, forests and a linear "
+    "model on the metrics, the rules, and competing candidates. It is calibrated on the validation labels: of pairs "
+    "shown with risk 0.3, about three in ten are wrong. Without such labels only the order means something.",
+    "value at risk": "What the rules and the matcher's output alone put at risk, as published (LearnRisk): high where "
+    "they contradict the label, or where neither is certain. It drives the fine-tuning of the method risk and is what "
+    "the reasons add up to.",
     "rule": "A condition that almost always meant the same label on the source, such as: year differs → non-match.",
     "weight": "How much a rule counts in the risk model. Learned on the validation pairs; at 0 the rule is ignored.",
     "share": "The rule's or the matcher's share of the total weight on this pair. The shares add up to 100 %.",
@@ -62,7 +66,13 @@ FORMULAS: dict[str, tuple[str, ...]] = {
         r"confidence $\theta$ the risks of *match* and of *non-match* are",
         Tex(r"\mathrm{VaR}^+ = 1-Q(1-\theta)"),
         Tex(r"\mathrm{VaR}^- = Q(\theta)"),
-        "The pair's risk is that of its current label.",
+        "The pair's value at risk is that of its current label. It drives the fine-tuning of the method *risk*.",
+        "The **risk** that orders the queue takes all the evidence in. A stacker combines the log-odds of matcher, "
+        r"rules, forests and linear model into $\ell$, out-of-fold on the validation pairs; $s$ is how far they "
+        "disagree. The evidence against a label and its risk are",
+        Tex(r"v = \mp\,\ell + z_\theta\, c\, s"),
+        Tex(r"\mathrm{risk} = \frac{1}{1+e^{-(a + b\,v)}}"),
+        "with the upper sign for a match, and $a$, $b$ fitted to the wrong and right validation labels.",
     ),
     "training": (
         "One pass over the target minimises",

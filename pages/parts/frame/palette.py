@@ -45,9 +45,12 @@ def of_label(label: int) -> Mark:
     return MATCH if label else NON_MATCH
 
 
+HIGH_RISK, MEDIUM_RISK = 0.5, 0.1  # more likely wrong than right; wrong in more than one pair of ten
+
+
 def risk_word(risk: float) -> str:
     """A risk in one word."""
-    return "high" if risk >= 0.7 else "medium" if risk >= 0.4 else "low"
+    return "high" if risk >= HIGH_RISK else "medium" if risk >= MEDIUM_RISK else "low"
 
 
 def method_colour(method: str) -> str:

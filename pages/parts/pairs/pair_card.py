@@ -12,7 +12,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.frame.glossary import WORDS, formula
-from pages.parts.frame.palette import FLIPPED, RISKY, of_label, risk_word
+from pages.parts.frame.palette import FLIPPED, MEDIUM_RISK, RISKY, of_label, risk_word
 from pages.parts.frame.text import plural
 from pages.parts.pairs.pair_charts import history_chart, path_words, risk_chart
 from pages.parts.pairs.reasons import contribution_table, lower_risk_text, summary_sentence
@@ -57,7 +57,7 @@ def headline(detail: PairDetail) -> str:
     risk = float(scores["risk"])
     badges = [
         (label.colour, f"{label.sign} labelled {label.word} · probability {scores['probability']:.2f}"),
-        (RISKY.colour if risk >= 0.4 else label.colour, f"{RISKY.sign} risk {risk:.2f} · {risk_word(risk)}"),
+        (RISKY.colour if risk >= MEDIUM_RISK else label.colour, f"{RISKY.sign} risk {risk:.2f} · {risk_word(risk)}"),
     ]
     if scores["flipped"]:
         before = of_label(1 - int(scores["label"]))
@@ -99,10 +99,11 @@ def _show_reason_cards(reasons: list[Reason], detail: PairDetail) -> None:
 def _show_distribution(view: View, detail: PairDetail) -> None:
     scores, confidence = detail.scores, model_of(view.folder, view.method, view.iteration).confidence
     label = of_label(int(scores["label"]))
-    st.subheader("Risk of the label", anchor=False, help=WORDS["risk"])
+    at_risk = scores["var_match"] if scores["label"] else scores["var_non_match"]
+    st.subheader("Value at risk by the rules", anchor=False, help=WORDS["value at risk"])
     words = (
         f"Rules and matcher combined give a match probability of {scores['mu']:.2f} ± {scores['sigma']:.2f}. "
-        f"At {100 * confidence:.0f} % confidence, the value at risk of “{label.word}” is {scores['risk']:.2f}."
+        f"At {100 * confidence:.0f} % confidence, the value at risk of “{label.word}” is {at_risk:.2f}."
     )
     chart = risk_chart(scores["mu"], scores["sigma"], int(scores["label"]), confidence, scores["probability"])
     st.vega_lite_chart(chart.data, chart.spec, width="stretch", key="risk chart", alt=words)
@@ -130,7 +131,7 @@ def _show_more(view: View, detail: PairDetail, explanation: Explanation) -> None
     with columns[1]:
         formula("risk", "How risk is computed")
     with columns[2]:
-        title, icon = "What would lower the risk?", ":material/lightbulb:"
+        title, icon = "What would convince the rules?", ":material/lightbulb:"
         lower = st.expander(title, icon=icon, key="lower the risk", on_change="rerun")
     if lower.open:
         lower.code(lower_risk_text(view, detail), language=None, wrap_lines=True)

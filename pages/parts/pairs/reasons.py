@@ -81,27 +81,29 @@ def contribution_table(explanation: Explanation) -> pd.DataFrame:
             "standard deviation": round(part.deviation, 3),
             "share of μ": share,
             "share of σ²": round(part.variance_share, 5),
-            "risk without it": round(part.risk_without, 3),
+            "value at risk without it": round(part.risk_without, 3),
         }
         for part, share in zip(explanation.contributions, shares, strict=True)
     )
 
 
 def lower_risk_text(view: View, detail: PairDetail) -> str:
-    """The smallest changes that would halve the risk, line by line."""
-    model = model_of(view.folder, view.method, view.iteration)
-    level = min(0.5, float(detail.scores["risk"]) / 2)
+    """The smallest changes that would halve the value at risk, line by line."""
+    model, scores = model_of(view.folder, view.method, view.iteration), detail.scores
+    level = min(0.5, float(scores["var_match"] if scores["label"] else scores["var_non_match"]) / 2)
     rules = [model.rules[number] for number in detail.fired]
     change = smallest_changes(model, detail.scores["probability"], rules, level, int(detail.scores["label"]))
-    lines = [f"Any of these changes would lower the risk from {change.risk:.2f} to {level:.2f} or less:"]
+    lines = [f"Any of these changes would lower the value at risk from {change.risk:.2f} to {level:.2f} or less:"]
     if change.mute:
-        lines += [f"· mute {plural(len(change.mute), 'rule')} (risk {change.mute_risk:.2f}):"]
+        lines += [f"· mute {plural(len(change.mute), 'rule')} (value at risk {change.mute_risk:.2f}):"]
         lines += [f"    {rule}" for rule in change.mute]
     if change.probability is not None:
-        lines.append(f"· a matcher probability of {change.probability:.2f} (risk {change.probability_risk:.2f})")
+        lines.append(
+            f"· a matcher probability of {change.probability:.2f} (value at risk {change.probability_risk:.2f})"
+        )
     if len(lines) == 1:
-        lines = [f"No small change would lower the risk from {change.risk:.2f} to {level:.2f}."]
+        lines = [f"No small change would lower the value at risk from {change.risk:.2f} to {level:.2f}."]
     if change.mute is None:
         lines.append("Muting rules alone would not be enough.")
-    lines.append(f"With the opposite label, the risk would be {change.other_label_risk:.2f}.")
+    lines.append(f"With the opposite label, the value at risk would be {change.other_label_risk:.2f}.")
     return "\n".join(lines)

@@ -1,4 +1,4 @@
-"""What if a rule were muted or pinned: the ranking with a person's decisions about rules.
+"""What if a rule were muted or pinned: the ranking by value at risk with a person's decisions about rules.
 
 Decisions belong to the session; the run is not changed.
 """
@@ -16,9 +16,10 @@ from pages.parts.runs.run_files import model_of
 from pages.parts.runs.run_picker import View
 from pages.parts.runs.score_columns import columns_of, fired_of, ids_of, pairs_in
 from riskcore.risk import top
+from riskcore.risk.value_at_risk import risk_of
 
 SHOWN = 20
-CHANGED = 1e-4  # a smaller change of risk is no change
+CHANGED = 1e-4  # a smaller change of the value at risk is no change
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,10 +38,10 @@ class RuleDecisions:
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class WhatIfOutcome:
-    """The riskiest pairs with the decisions, compared with the learned weights."""
+    """The pairs that the rules contradict most with the decisions, compared with the learned weights."""
 
-    table: pd.DataFrame  # pair, label, rank and risk before and after
-    changed: int  # pairs whose risk changed
+    table: pd.DataFrame  # pair, label, rank and value at risk before and after
+    changed: int  # pairs whose value at risk changed
     entered: int  # of the first SHOWN, how many were not among them before
     rescored: int  # pairs that were scored again: all, or the riskiest of a large run
     pairs: int
@@ -69,10 +70,11 @@ def rescore(view: View, wanted: RuleDecisions) -> WhatIfOutcome:
     """Score again with the decisions, and compare the top of both rankings."""
     model = model_of(view.folder, view.method, view.iteration)
     rows, fired = fired_of(view.folder, view.method, view.iteration, len(model.rules))
-    names = ("probability", "label", "risk")
-    probability, label, before = (
+    names = ("probability", "label", "var_match", "var_non_match")
+    probability, label, *values_at_risk = (
         values[rows] for values in columns_of(view.folder, view.method, view.iteration, *names)
     )
+    before = risk_of(label, *values_at_risk)
     muted, pinned = ([model.rules[number] for number in sorted(group)] for group in (wanted.muted, wanted.pinned))
     after = model.with_rules(muted=muted, pinned=pinned).score(probability, fired, label).risk
     old, new = top(before, SHOWN), top(after, SHOWN)
@@ -81,8 +83,8 @@ def rescore(view: View, wanted: RuleDecisions) -> WhatIfOutcome:
         {
             "rank": np.arange(1, len(new) + 1),
             "learned rank": ranks,
-            "risk": after[new],
-            "learned risk": before[new],
+            "value at risk": after[new],
+            "learned value at risk": before[new],
             "label": [of_label(int(label[at])).text for at in new],
             "pair": ids_of(view.folder, rows[new]),
         }

@@ -12,7 +12,7 @@ import altair as alt
 import pandas as pd
 
 from pages.parts.frame.charts import legend, percent_axis, sized
-from pages.parts.frame.palette import FLIPPED, INK, NEUTRAL, RIGHT, RISKY, WRONG
+from pages.parts.frame.palette import FLIPPED, INK, NEUTRAL, RIGHT, RISKY, WRONG, ranking_colour
 
 _LINE: dict[str, Any] = {"point": {"size": 45, "filled": True}, "strokeWidth": 2.5}
 
@@ -25,7 +25,7 @@ def f1_chart(history: pd.DataFrame) -> alt.Chart:
 
 
 def mean_risk_chart(history: pd.DataFrame) -> alt.Chart:
-    """Mean risk of all target pairs by iteration. It falls as the matcher comes to agree with the rules."""
+    """Mean risk of all target pairs by iteration: where it is calibrated, the share of labels expected to be wrong."""
     return _lines(_long(history, {"mean_risk": "mean risk"}), "mean risk", [RISKY.colour])
 
 
@@ -40,9 +40,10 @@ def flips_chart(history: pd.DataFrame) -> alt.Chart:
 
 
 def auroc_chart(history: pd.DataFrame) -> alt.Chart:
-    """How well risk, and the matcher's own confidence, rank wrong labels first."""
-    names = {"auroc_risk": "risk", "auroc_confidence": "confidence"}
-    return _lines(_long(history, names), "AUROC", [RISKY.colour, NEUTRAL], zero=False)
+    """How well risk, the matcher's own confidence, and the published risk model rank wrong labels first."""
+    names = {"auroc_risk": "risk", "auroc_confidence": "confidence", "auroc_learnrisk": "learnrisk"}
+    colours = [ranking_colour(name) for name in names.values()]
+    return _lines(_long(history, names), "AUROC", colours, zero=False)
 
 
 def epochs_chart(epochs: Sequence[dict[str, Any]]) -> alt.Chart:

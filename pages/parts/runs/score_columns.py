@@ -18,7 +18,7 @@ from riskcore.risk import top
 from riskcore.runs import RunFolder
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.formats import read_scores
-from riskcore.runs.readers.initial_rankings import MOST_FIRED
+from riskcore.runs.readers.label_rankings import MOST_FIRED
 
 MOST_ROWS = 100_000  # pairs that are read where the matrix is larger
 

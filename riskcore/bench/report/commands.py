@@ -109,7 +109,7 @@ def _boxes(points: Iterable[tuple[Any, ...]]) -> list[Box]:
 def _seeds_and_methods(bench: str, requested: Requested) -> list[str]:
     methods, _, seeds = requested
     usual = default_methods(is_shift=bench == SHIFT)
-    return [f"--seeds {seeds}", *([] if methods == usual else [f"--methods {','.join(methods)}"])]
+    return [f"--seeds {seeds}", *([] if methods == usual else [f"--methods {shlex.quote(','.join(methods))}"])]
 
 
 def _where(bench: str, workload: str, box: Box) -> list[str]:

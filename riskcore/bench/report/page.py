@@ -10,6 +10,7 @@ from riskcore.bench.plan.ablations import ABLATIONS
 from riskcore.bench.report.cells_text import (
     difference_text,
     markdown_table,
+    mean_of,
     paper_text,
     row_text,
     score_text,
@@ -26,11 +27,13 @@ from riskcore.bench.report.introduction import SECTIONS, introduction
 from riskcore.bench.report.means import TITLES, ResultGroup, grouped, lines, methods_of
 from riskcore.bench.report.paper import REMARKS, PaperFigure, paper_figure
 from riskcore.bench.report.reproduction import commands_text, cost_table, made_with
-from riskcore.bench.run.schema import Document
+from riskcore.bench.run.schema import Document, MeanRow
+from riskcore.bench.run.tables import QUEUE
 
 NOTES = ("<!-- notes -->", "<!-- /notes -->")  # the text between them is written by hand and kept
 _LEVEL = "the 95 % confidence interval of the difference (±) includes 0"
-_COMPARED = ("risk", "supervised", "forest")  # what risk+ is compared with
+_COMPARED = ("risk", "supervised", "forest", "target forest")  # what risk+ is compared with
+_RANKED = ("tradition", "risk", "risk+")  # whose labels people review
 
 
 def render(documents: Sequence[Document], images: dict[str, str], notes: str = "", left_out: Sequence[str] = ()) -> str:
@@ -46,6 +49,7 @@ def render(documents: Sequence[Document], images: dict[str, str], notes: str = "
     for bench, groups in benches.items():
         blocks += [f"## {TITLES[bench]}", SECTIONS[bench], _image(images, bench, TITLES[bench])]
         blocks += _BLOCKS[bench](groups) + _unseen(groups) + _without_twins(groups) + _risk_plus_compared(groups)
+        blocks += _queues(groups)
     blocks += _ablations(every, images)
     blocks += ["## Time and memory", cost_table(documents)]
     blocks += ["## How these were made", commands_text(documents), made_with(documents)]
@@ -165,13 +169,39 @@ def _without_twins(groups: Sequence[ResultGroup]) -> list[str]:
     return ["### Without content twins", text, markdown_table(("workload", "seeds", *methods), rows)]
 
 
+def _queues(groups: Sequence[ResultGroup]) -> list[str]:
+    """How well the labels that each method ended with are ranked, by risk and by the method's own confidence."""
+    rows = [
+        (group.name, str(group.seeds), method, *(_queue_figure(group.methods[method], name) for name in QUEUE))
+        for group in groups
+        for method in _RANKED
+        if method in group.methods and group.methods[method]["auroc_mean"] is not None
+    ]
+    if not rows:
+        return []
+    text = (
+        "The labels that a method ended with, the riskiest first. AUROC: how well wrong labels come first. ECE: the "
+        "mean distance between risk and the observed share of wrong labels. Top tenth: the share of the wrong labels "
+        "among the riskiest tenth of the pairs."
+    )
+    head = ("workload", "seeds", "labels of", "AUROC of risk", "AUROC of confidence", "ECE of risk", "top tenth")
+    return ["### Ranking of wrong labels", text, markdown_table(head, rows)]
+
+
+def _queue_figure(row: MeanRow, name: str) -> str:
+    mean, deviation = mean_of(row, name)
+    if mean is None:
+        return ""
+    return f"{mean:.3f}" + ("" if deviation is None else f" ± {deviation:.3f}")
+
+
 def _risk_plus_compared(groups: Sequence[ResultGroup]) -> list[str]:
     """Whether risk+ is at least level with the methods that it should not be worse than."""
     rows = []
     for group in groups:
         ours = group.methods.get("risk+")
         differences = [compare_methods(ours, group.methods.get(method)) for method in _COMPARED]
-        words = [difference.word for difference in differences if difference is not None]
+        words = [difference.word for difference in differences if difference is not None]  # older results lack one
         if words:
             texts = [difference_text(group, difference) for difference in differences]
             rows.append((group.name, str(group.seeds), score_text(group, "risk+"), *texts, _at_least_level(words)))
@@ -181,14 +211,14 @@ def _risk_plus_compared(groups: Sequence[ResultGroup]) -> list[str]:
         f"Points of F1 in parentheses. Level: {_LEVEL}, by Student's t on the differences of the seeds that both "
         "methods have. It means that these seeds show no difference, not that there is none; one seed shows neither."
     )
-    head = ("workload", "seeds", "risk+", *(f"against {method}" for method in _COMPARED), "level or above all three")
+    head = ("workload", "seeds", "risk+", *(f"against {method}" for method in _COMPARED), "level or above all")
     return ["### risk+ against the other methods", text, markdown_table(head, rows)]
 
 
 def _at_least_level(words: Sequence[str]) -> str:
     if "below" in words:
         return "**no**"
-    if len(words) < len(_COMPARED):
+    if len(words) < len(_COMPARED) - 1:
         return ""
     return "not known" if ONE_SEED in words else "yes"
 

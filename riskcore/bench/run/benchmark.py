@@ -16,6 +16,7 @@ from riskcore.bench.run.tables import write_tables
 from riskcore.bench.run.time_left import TimeLeft
 from riskcore.errors import BusyError, ConfigError
 from riskcore.provenance import code_stamp
+from riskcore.registry import BASE_LEARNERS_STEP, needs_base_learners
 from riskcore.storage.files import writing
 from riskcore.storage.lock import FolderLock
 
@@ -58,8 +59,9 @@ def _seconds(cell: Cell, documents: Sequence[Document]) -> list[float]:
     phases = [Cell.phase_of(entry) for entry in cell.entries]
     complete = [one["seconds"] for one in documents if all(phase in one["seconds"] for phase in phases)]
     of_ablations = tuple(f"({ablation})" for ablation in cell.ablations)  # which may have evidence of their own
+    phases += ["evidence", *([BASE_LEARNERS_STEP] if needs_base_learners(cell.config.methods) else [])]
     return [
-        sum(took for phase, took in seconds.items() if phase in ("evidence", *phases) or phase.endswith(of_ablations))
+        sum(took for phase, took in seconds.items() if phase in phases or phase.endswith(of_ablations))
         for seconds in complete
     ]
 

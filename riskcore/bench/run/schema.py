@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from riskcore.evaluation.truth_scorer import QueueScores
+
 
 class Scores(TypedDict):
     """Quality of the labels of one set of pairs, as fractions; None where the set has no labels."""
@@ -30,6 +32,7 @@ class Result(Scores):
     unseen: Scores | None  # on target pairs that no method was given
     twins: NotRequired[int]  # target pairs with the same content as a labelled pair; older documents lack it
     f1_without_twins: NotRequired[float | None]
+    queue: NotRequired[QueueScores]  # how well its labels are ranked; older documents lack it
     seconds: float | None
     labels_used: list[str]
     record: dict[str, Any]  # what the method says of itself; its keys are the method's own
@@ -93,6 +96,10 @@ class Row(GroupFields, Scores):
     unseen_precision: float | None
     unseen_recall: float | None
     f1_without_twins: float | None
+    auroc: float | None  # of risk, for the labels of the answer
+    auroc_confidence: float | None
+    ece: float | None
+    top_tenth: float | None
     seconds: float | None
     cell_seconds: float
     peak_rss_mb: float
@@ -141,6 +148,14 @@ class MeanRow(ResultHead):
     unseen_recall_deviation: float | None
     f1_without_twins_mean: float | None
     f1_without_twins_deviation: float | None
+    auroc_mean: float | None
+    auroc_deviation: float | None
+    auroc_confidence_mean: float | None
+    auroc_confidence_deviation: float | None
+    ece_mean: float | None
+    ece_deviation: float | None
+    top_tenth_mean: float | None
+    top_tenth_deviation: float | None
     seconds_mean: float | None
     seconds_deviation: float | None
     peak_rss_mb_mean: float | None

@@ -16,7 +16,8 @@ from riskcore.bench.run.schema import Document, MeanRow, Result, Row
 from riskcore.storage.files import write_json, write_parquet
 
 RESULTS_JSON, RESULTS_PARQUET = "results.json", "results.parquet"
-SCORES = ("f1", "precision", "recall", "unseen_f1", "unseen_precision", "unseen_recall", "f1_without_twins")
+QUEUE = ("auroc", "auroc_confidence", "ece", "top_tenth")
+SCORES = ("f1", "precision", "recall", "unseen_f1", "unseen_precision", "unseen_recall", "f1_without_twins", *QUEUE)
 
 _SCHEMA = pa.schema(
     [
@@ -42,10 +43,12 @@ def long_rows(documents: Sequence[Document]) -> list[Row]:
 def _row(document: Document, result: Result) -> Row:
     unseen: dict[str, Any] = {**(result["unseen"] or {})}
     counts: dict[str, Any] = {**document["counts"]}
+    queue: dict[str, Any] = {**result.get("queue", {})}
     found: dict[str, Any] = {
         "f1_without_twins": None,  # documents of earlier versions lack it
         **document,
         **result,
+        **{name: queue.get(name) for name in QUEUE},
         **{f"unseen_{name}": unseen.get(name) for name in ("f1", "precision", "recall")},
         **{f"{part}_pairs": counts[part] for part in ("source", "validation", "target", "unseen")},
         "cell_seconds": document["seconds"]["total"],

@@ -15,7 +15,7 @@ import time
 import traceback
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -29,7 +29,7 @@ from riskcore.data.workload import TargetTruth, Workload
 from riskcore.errors import RiskcoreError
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.provenance import code_stamp, versions
-from riskcore.registry import METHODS, iterations_of, outside_packages
+from riskcore.registry import METHODS, iterations_of, needs_base_learners, outside_packages
 from riskcore.runs.worker.execute import load_data
 from riskcore.runs.worker.results import peak_rss_mb
 from riskcore.storage.files import read_json, write_json, write_text
@@ -102,7 +102,9 @@ def _run_methods(cell: Cell, out: Path, folder: Path, resumed: bool, send: Send)
         recorder.ablation = ablation
         config, checkpoints = ablated(cell.config, ablation), folder / f"ablation-{number}"
         trained = _trained(folder, cell.config, workload) if _same_matcher(cell.config, config) else None
-        found = run_experiment(workload, config, [recorder], checkpoints=checkpoints, unseen=unseen, trained=trained)
+        found = run_experiment(
+            workload, config, [recorder], checkpoints=checkpoints, unseen=unseen, trained=trained, rank=False
+        )
         write([recorder.result(found["risk"], ablation)])
 
 
@@ -145,7 +147,7 @@ class _CellRecorder(Listener):
         kept = read_json(file) if file.exists() else {"seconds": {}, "iterations": {}}
         self.seconds: dict[str, float] = kept["seconds"]
         self.iterations: dict[str, list[dict[str, Any]]] = kept["iterations"]
-        self.phases = len(cell.entries) + 1
+        self.phases = len(cell.entries) + 1 + needs_base_learners(cell.config.methods)
         self.within = 0.0  # share of the current phase that is done
         self.config = cell.config
 
@@ -179,7 +181,9 @@ class _CellRecorder(Listener):
         row = {"iteration": number, "validation_f1": scores.record["validation_f1"]}
         row |= self.scorer.scores(scores.scores.label)
         unsure = -np.abs(scores.scores.probability - 0.5)
-        row |= self.scorer.ranking(scores.scores.label, risk=scores.scores.risk, confidence=unsure)
+        row |= self.scorer.ranking(
+            scores.scores.label, risk=scores.queue, confidence=unsure, learnrisk=scores.scores.risk
+        )
         self.iterations[name] = [*(one for one in self.iterations.get(name, []) if one["iteration"] < number), row]
         self._save()
         total = max(iterations_of(self.config, scores.method), number, 1)
@@ -193,13 +197,16 @@ class _CellRecorder(Listener):
         unseen = None
         if self.unseen is not None and found.unseen is not None:
             unseen = _scores(self.unseen, found.unseen)
-        return {
+        label = (found.probability >= 0.5).astype("int8")
+        queue = {} if found.risk is None else {"queue": self.scorer.queue(label, found.risk.risk, found.probability)}
+        made: dict[str, Any] = {
             "method": found.method,
             "ablation": ablation,
             **_scores(self.scorer, found.probability),
             "unseen": unseen,
             "twins": int(self.twins.sum()),
-            "f1_without_twins": self.scorer.f1_without((found.probability >= 0.5).astype("int8"), self.twins),
+            "f1_without_twins": self.scorer.f1_without(label, self.twins),
+            **queue,
             "seconds": self.seconds.get(name),
             "labels_used": list(found.labels_used),
             "record": record,
@@ -209,6 +216,7 @@ class _CellRecorder(Listener):
             "hardware": hardware(),
             "at": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         }
+        return cast(Result, made)
 
     def _name(self, phase: str) -> str:
         return phase if self.ablation is None else f"{phase} ({self.ablation})"

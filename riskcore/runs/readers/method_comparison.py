@@ -4,14 +4,13 @@ it once at the end, so that a screen opens without reading a million rows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from riskcore.columns import PAIR_ID, ROW
 from riskcore.evaluation import (
     LabelChange,
     Responsibilities,
@@ -36,7 +35,7 @@ from riskcore.runs.documents import (
 )
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.readers.initial_rankings import InitialRankings, initial_rankings
+from riskcore.runs.readers.label_rankings import LabelRankings, all_label_rankings, read_columns, shared_input
 from riskcore.storage.jsonable import jsonable
 
 BASE = "tradition"  # what every other method is compared with
@@ -53,20 +52,21 @@ def comparison(folder: RunFolder) -> Comparison:
         return cast(Comparison, stored)
     results = folder.results()
     methods = {} if results is None else results["methods"]
-    return cast(Comparison, {**compare_methods(folder, methods, initial_rankings(folder, None)), **stored})
+    rankings = all_label_rankings(folder, shared_input(folder, None), methods)
+    return cast(Comparison, {**compare_methods(folder, methods, rankings), **stored})
 
 
 def compare_methods(
     folder: RunFolder,
     methods: Mapping[str, Mapping[str, Any]],
-    initial: InitialRankings | None,
+    rankings: Mapping[str, LabelRankings],
     fired: sparse.sparray | None = None,
 ) -> Comparison:
     """Scores, curves, calibration and changes of every method, and what each ranking finds. JSON-ready.
 
     `methods` are the methods' rows in the results; `fired` spares reading which rules fire where.
     """
-    answers, truth = _answers(folder), _truth(folder)
+    answers, truth = read_columns(folder.final_file), _truth(folder)
     first = answers.get(BASE)
     document: dict[str, Any] = {"methods": {}, "curves": {}, "reliability": {}, "changes": {}}
     for method, probability in answers.items():
@@ -81,7 +81,8 @@ def compare_methods(
                 **_change(change, moved),
                 "responsible": _responsible(folder, method, row, change, _labels(first), truth, fired),
             }
-    return cast(Comparison, jsonable({**document, "budgets": _budgets(initial, truth)}))
+    budgets = {} if truth is None else {method: _budgets(one, truth) for method, one in rankings.items()}
+    return cast(Comparison, jsonable({**document, "budgets": budgets}))
 
 
 def _scores(
@@ -159,12 +160,10 @@ def _credit(rule: Responsibility, field: str) -> RuleCredit:
     return {"rule": rule.rule, "credit": getattr(rule, field)}
 
 
-def _budgets(initial: InitialRankings | None, truth: np.ndarray | None) -> list[ReviewBudget]:
-    """Errors of iteration 0 found by reviews made; nothing where they cannot be counted."""
-    if initial is None or truth is None:
-        return []
-    chance = Ranking("random order", np.random.default_rng(0).random(len(initial.label)))
-    curves = budget_curves([*initial.rankings, chance], truth, initial.label)
+def _budgets(found: LabelRankings, truth: np.ndarray) -> list[ReviewBudget]:
+    """Wrong labels found by reviews made, in the order of each ranking."""
+    chance = Ranking("random order", np.random.default_rng(0).random(len(found.label)))
+    curves = budget_curves([*found.rankings, chance], truth, found.label)
     return [
         {
             "ranking": curve.name,
@@ -175,12 +174,6 @@ def _budgets(initial: InitialRankings | None, truth: np.ndarray | None) -> list[
         }
         for curve in curves
     ]
-
-
-def _answers(folder: RunFolder) -> dict[str, np.ndarray]:
-    names: Sequence[str] = [name for name in pq.read_schema(folder.final_file).names if name not in (ROW, PAIR_ID)]
-    table = pq.read_table(folder.final_file, columns=list(names))
-    return {name: table.column(name).to_numpy() for name in names}
 
 
 def _truth(folder: RunFolder) -> np.ndarray | None:

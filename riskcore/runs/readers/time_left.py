@@ -10,14 +10,15 @@ import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from riskcore.config import RunConfig
-from riskcore.registry import METHODS, iterations_of
+from riskcore.registry import BASE_LEARNERS_STEP, METHODS, iterations_of, needs_base_learners
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_record import Event, RunRecord, RunState
-from riskcore.training.costs import RunSizes, method_seconds
+from riskcore.training.costs import RunSizes, base_learners, method_seconds
 
 _STEP_WORDS = {
     "data": "Read the data",
     "evidence": "Compare records and find rules",
+    BASE_LEARNERS_STEP: "Train the base learners",
     "report": "Write the results",
 }
 _EVIDENCE = {"metrics": (0.0, 0.6), "rules": (0.6, 0.4)}  # where each part of the step begins, and its share
@@ -38,8 +39,9 @@ class RunProgress:
 
 def steps_of(config: RunConfig) -> tuple[str, ...]:
     """The steps of a run, in order."""
-    methods = [method for method in METHODS.names() if method in config.methods or method == "tradition"]
-    return ("data", "evidence", *methods, "report")
+    first, *others = [method for method in METHODS.names() if method in config.methods or method == "tradition"]
+    gathered = (BASE_LEARNERS_STEP,) if needs_base_learners((first, *others)) else ()
+    return ("data", "evidence", first, *gathered, *others, "report")
 
 
 def step_words(step: str) -> str:
@@ -52,6 +54,8 @@ def step_seconds(config: RunConfig, sizes: RunSizes = TYPICAL) -> dict[str, floa
     """Rough seconds of every step."""
     seconds = {"data": 1.0, "evidence": 2.0 + sizes.all / 2500, "report": 2.0 + sizes.target / 20_000}
     steps = steps_of(config)
+    if BASE_LEARNERS_STEP in steps:
+        seconds[BASE_LEARNERS_STEP] = base_learners(config, sizes)
     return {step: seconds[step] if step in seconds else method_seconds(step, config, sizes) for step in steps}
 
 

@@ -40,7 +40,10 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
         "code": code_stamp(),
         "platform": platform.platform(),
         "labels_used": used,
-        "attributes": [{"name": one.name, "type": one.type.value} for one in workload.attributes],
+        "attributes": [
+            {"name": one.name, "type": one.type.value, "target_only": one in workload.target_only}
+            for one in (*workload.attributes, *workload.target_only)
+        ],
         "counts": counts,
         "notices": list(workload.notices),
     }

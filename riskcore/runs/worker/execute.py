@@ -20,7 +20,7 @@ from riskcore.errors import CancelledError, RiskcoreError, StorageError
 from riskcore.runs.documents import RunResults
 from riskcore.runs.evidence_files import write_pairs, write_truth
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.readers.initial_rankings import initial_rankings
+from riskcore.runs.readers.label_rankings import all_label_rankings, initial_rankings, shared_input
 from riskcore.runs.readers.method_comparison import compare_methods
 from riskcore.runs.store.run_record import RunError, RunFailedError, RunRecord, RunState
 from riskcore.runs.store.run_store import RunStore
@@ -162,10 +162,12 @@ class _Work:
         started = time.perf_counter()
         recorder.on_phase_start({"phase": "report", "steps": None})
         recorder.scores.write_final(results)
-        initial = initial_rankings(folder, recorder.evidence, self.config.risk)
-        document = results_document(recorder, results, initial)
+        known = shared_input(folder, recorder.evidence, self.config.risk)
+        methods = {method: recorder.method_row(result) for method, result in results.items()}
+        rankings = all_label_rankings(folder, known, methods)
+        document = results_document(recorder, methods, initial_rankings(folder, known), rankings)
         fired = None if recorder.evidence is None else recorder.evidence.target.fired
-        write_json(folder.comparison_file, compare_methods(folder, document["methods"], initial, fired))
+        write_json(folder.comparison_file, compare_methods(folder, document["methods"], rankings, fired))
         recorder.on_phase_end({"phase": "report", "seconds": time.perf_counter() - started})
         seconds = {**self._phases(), "total": self.heartbeat.seconds}
         found: RunResults = {

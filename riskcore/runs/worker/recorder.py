@@ -15,7 +15,7 @@ import numpy as np
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.matchers.store import save
 from riskcore.registry import iterations_of
-from riskcore.runs.documents import MethodRow
+from riskcore.runs.documents import MethodRow, RankedBy
 from riskcore.runs.evidence_files import has_evidence, write_evidence
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_store import RunStore
@@ -105,6 +105,7 @@ class Recorder(Listener):
         if self.unseen is not None and result.unseen is not None:
             unseen = self.unseen.scores((result.unseen >= 0.5).astype("int8"))
             row["unseen"] = {**unseen, "pairs": len(result.unseen)}
+        row["ranked"] = _ranked_by(result)
         record = {name: value for name, value in result.record.items() if name != "rows"}  # the summary has them
         return cast(MethodRow, jsonable({**record, **row}))
 
@@ -115,3 +116,16 @@ class Recorder(Listener):
         if at_once or done == total or time.monotonic() - self._updated >= ROW_SECONDS:
             self.store.progress(self.run, self._phase, done, total)
             self._updated = time.monotonic()
+
+
+def _ranked_by(result: MethodResult) -> RankedBy:
+    risk = result.risk
+    if risk is None:
+        return {"by": "confidence", "labels_used": [], "calibrated": False, "choice": None}
+    choice = None if risk.choice is None else cast(dict[str, float | None], dict(risk.choice))
+    return {
+        "by": risk.ranked_by,
+        "labels_used": list(risk.labels_used),
+        "calibrated": risk.calibrated,
+        "choice": choice,
+    }

@@ -8,31 +8,36 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+import numpy as np
+
+from riskcore.evaluation import measure_calibration
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.registry import RANKINGS
 from riskcore.risk import auroc, errors_found
-from riskcore.runs.documents import IterationRow, RankingRow, RunFindings
+from riskcore.runs.documents import IterationRow, KeptRanking, MethodRow, RankingRow, RunFindings
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.readers.initial_rankings import InitialRankings
+from riskcore.runs.readers.label_rankings import LabelRankings
 from riskcore.runs.worker.recorder import Recorder
 from riskcore.storage.jsonable import jsonable
 
 if TYPE_CHECKING:
-    from riskcore.training.results import MethodResult
+    pass
 
 ITERATION_FIELDS = tuple(IterationRow.__annotations__)
 REVIEWED = 1000
 
 
 def results_document(
-    recorder: Recorder, results: dict[str, MethodResult], initial: InitialRankings | None
+    recorder: Recorder,
+    methods: dict[str, MethodRow],
+    initial: LabelRankings | None,
+    rankings: Mapping[str, LabelRankings],
 ) -> RunFindings:
     """Everything but the seconds and the memory, which are known at the very end."""
-    methods = {method: recorder.method_row(result) for method, result in results.items()}
     rules = None if recorder.evidence is None else len(recorder.evidence.rules)
     found: RunFindings = {
         "methods": methods,
-        "risk": _first_iteration(initial, recorder.scorer),
+        "risk": None if initial is None else _rankings(initial, rankings, recorder.scorer),
         "iterations": _iterations(recorder.folder),
         "rules": rules,
     }
@@ -55,24 +60,43 @@ def _iterations(folder: RunFolder) -> list[IterationRow]:
     return [cast(IterationRow, {field: row[field] for field in ITERATION_FIELDS}) for row in rows]
 
 
-def _first_iteration(initial: InitialRankings | None, scorer: TruthScorer) -> RankingRow | None:
-    """How well risk and its baselines find the mistakes of iteration 0. The key `rivals` is fixed: scripts read it."""
-    if initial is None:
-        return None
-    if not scorer.knows:
-        return {"auroc": None, "rivals": _unknown(), "mispredicted": None, "top_1000_hits": None}
-    wrong, known = scorer.wrong(initial.label), scorer.known
-    risk, *baselines = initial.rankings
-    found = errors_found(risk.scores[known], wrong[known])
-    areas = {ranking.name: auroc(ranking.scores[known], wrong[known]) for ranking in baselines}
+def _rankings(initial: LabelRankings, rankings: Mapping[str, LabelRankings], scorer: TruthScorer) -> RankingRow:
+    """How well risk and its baselines find the mistakes of iteration 0, and then of every method's answer.
+
+    The key `rivals` is fixed: scripts read it.
+    """
+    first = _kept(initial, scorer)
     return {
-        "auroc": auroc(risk.scores[known], wrong[known]),
-        "rivals": _unknown() | areas,
-        "mispredicted": int(wrong.sum()),
-        "top_1000_hits": round(float(found[min(REVIEWED, len(found) - 1)])),
+        "auroc": first["auroc"],
+        "rivals": {"confidence": first["confidence"], **first["rivals"]},
+        "mispredicted": first["errors"],
+        "top_1000_hits": _found(initial, scorer, REVIEWED),
+        "kept": {method: _kept(one, scorer) for method, one in rankings.items()},
     }
 
 
-def _unknown() -> dict[str, float | None]:
-    """Every ranking except risk itself, with no figure yet."""
-    return {name: None for name in RANKINGS.names() if name != "risk"}
+def _kept(found: LabelRankings, scorer: TruthScorer) -> KeptRanking:
+    """How well the labels of one answer are ranked."""
+    names = [name for name in RANKINGS.names() if name not in ("risk", "confidence")]
+    unknown: dict[str, float | None] = dict.fromkeys(names)
+    if not scorer.knows:
+        return {"errors": None, "auroc": None, "confidence": None, "rivals": unknown, "ece": None, "top_100": None}
+    wrong, known = scorer.wrong(found.label)[scorer.known], scorer.known
+    areas = {ranking.name: auroc(ranking.scores[known], wrong) for ranking in found.rankings}
+    return {
+        "errors": int(wrong.sum()),
+        "auroc": areas.pop("risk"),
+        "confidence": areas.pop("confidence"),
+        "rivals": unknown | areas,
+        "ece": measure_calibration(wrong.astype(np.int8), found.risk[known]).ece,
+        "top_100": _found(found, scorer, 100),
+    }
+
+
+def _found(rankings: LabelRankings, scorer: TruthScorer, reviews: int) -> int | None:
+    """Wrong labels among the riskiest."""
+    if not scorer.knows:
+        return None
+    known = scorer.known
+    found = errors_found(rankings.risk[known], scorer.wrong(rankings.label)[known])
+    return round(float(found[min(reviews, len(found) - 1)]))

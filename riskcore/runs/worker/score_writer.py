@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -29,6 +30,12 @@ class _Labels:
     flips: np.ndarray
 
 
+def _risk(result: MethodResult) -> np.ndarray:
+    """The risk of a method's labels; where there is no evidence beside the method's own, its doubt in them."""
+    doubt = np.minimum(result.probability, 1 - result.probability)
+    return doubt if result.risk is None else result.risk.risk
+
+
 class ScoreWriter:
     """Writes each iteration's files. After a resume it continues from the files of earlier iterations."""
 
@@ -48,6 +55,7 @@ class ScoreWriter:
             ROW: self._rows,
             PAIR_ID: self._ids,
             **{name: getattr(update.scores, name) for name in MODEL_COLUMNS},
+            "risk": update.queue,
             "label": label,
             "flipped": label != first,
             "from_label": previous,
@@ -61,9 +69,14 @@ class ScoreWriter:
         return self._summarise(update, first, label, int((label != previous).sum()))
 
     def write_final(self, results: dict[str, MethodResult]) -> None:
-        """The probability that each method ended with, side by side."""
-        columns = {method: pa.array(result.probability, pa.float64()) for method, result in results.items()}
-        write_parquet(self.folder.final_file, pa.table({ROW: self._rows, PAIR_ID: self._ids, **columns}))
+        """The probability that each method ended with, and the risk of its labels, side by side."""
+        risks = {method: _risk(result) for method, result in results.items()}
+        self._write_columns(self.folder.risks_file, risks)
+        self._write_columns(self.folder.final_file, {method: one.probability for method, one in results.items()})
+
+    def _write_columns(self, file: Path, of_methods: dict[str, np.ndarray]) -> None:
+        columns = {method: pa.array(values, pa.float64()) for method, values in of_methods.items()}
+        write_parquet(file, pa.table({ROW: self._rows, PAIR_ID: self._ids, **columns}))
 
     def _previous(self, method: str, iteration: int) -> _Labels | None:
         """The labels of the iteration before: from memory, or after a resume from its file."""
@@ -89,10 +102,10 @@ class ScoreWriter:
             "iteration": update.iteration,
             "flips": flips,
             "match_rate": float(label.mean()),
-            "mean_risk": float(update.scores.risk.mean()),
+            "mean_risk": float(update.queue.mean()),
             **self.scorer.scores(label),
             **self.scorer.change(first, label),
-            **self.scorer.ranking(label, risk=update.scores.risk, confidence=doubt),
+            **self.scorer.ranking(label, risk=update.queue, confidence=doubt, learnrisk=update.scores.risk),
         }
         row = jsonable({name: found.get(name) for name in SUMMARY_COLUMNS})
         file = self.folder.summary_file
