@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import streamlit as st
 
@@ -75,7 +76,8 @@ def shown_table(rows: pd.DataFrame, decided: what_if.RuleDecisions) -> pd.DataFr
             "source": 100 * rows["source_purity"].to_numpy(),
             "validation": 100 * rows["validation_purity"].to_numpy(),
             "target": 100 * rows["target_purity"].to_numpy(),
-            "support": rows["source_support"].to_numpy(),
+            "support": rows["source_support"].to_numpy(dtype=float, na_value=np.nan),
+            **({"learned from": rows["learned_from"].to_numpy()} if rows["learned_from"].nunique() > 1 else {}),
         }
     )
 
@@ -118,6 +120,11 @@ def show_rule(view: View, table: pd.DataFrame, rule: int) -> None:
     st.button("All rules", icon=":material/list:", shortcut="Q", on_click=close_rule)
     reason = Reason(rules.rules[rule], row["outcome"], 0.0, float(row["weight"]), float(row["mean"]), 0.0)
     st.html(reasons_html([reason], {}, 0.5, with_share=False))
+    if row["learned_from"] == "validation":
+        st.caption(
+            f"Learned from {plural(int(row['validation_fired']), 'validation pair')}: it looks at an attribute that "
+            "the source does not have. Its purity there is what it was found by."
+        )
     columns = st.columns(6)
     columns[0].metric("Weight", number(row["weight"]), help=WORDS["weight"])
     columns[1].metric("Target pairs", f"{int(row['target_fired']):,}", help="Target pairs the rule fires on.")

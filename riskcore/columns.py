@@ -54,7 +54,8 @@ RULE_COLUMNS = (
     "rule",
     "text",
     "outcome",
-    "source_support",
+    "learned_from",  # source, or validation: the rule looks at an attribute that only the target has
+    "source_support",  # missing where the source has no such attribute
     "source_purity",
     "validation_fired",
     "validation_purity",  # None where no validation pair meets the rule

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 Out = Annotated[Path | None, typer.Option(help="Write to this .csv, .parquet or .html file instead.")]
 LEAST_WEIGHT = 0.0005  # below it every figure of a rule reads 0.000
 CELL_CHARS = 60  # of a value in a table of text
+_RECORDS = (("fired", "support"), ("purity", "purity"))  # columns of validation and source that hold the same
 
 
 def folder_of(run: str, root: Path) -> RunFolder:
@@ -151,9 +152,11 @@ def _print_pairs(rows: pd.DataFrame) -> None:
 
 
 def _print_rules(rules: pd.DataFrame) -> None:
-    grid = Grid("rule", "weight", "source", "purity", "target", "purity", "conflicts", box=None)
+    grid = Grid("rule", "weight", "learned from", "purity", "target", "purity", "conflicts", box=None)
     for row in rules.to_dict("records"):
-        source = (f"{row['source_support']:,}", number(row["source_purity"]))
+        taught = row["learned_from"] == "validation"  # by validation pairs: the source lacks the attribute
+        fired, purity = (row[f"validation_{name}"] if taught else row[f"source_{other}"] for name, other in _RECORDS)
+        source = (f"{int(fired):,}{' validation' if taught else ''}", number(purity))
         target = (f"{row['target_fired']:,}", number(row["target_purity"]), f"{row['conflicts']:,}")
         grid.add_row(_cell(row["text"], 200), number(row["weight"]), *source, *target)
     console().print(grid)

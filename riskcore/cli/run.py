@@ -165,6 +165,7 @@ def print_results(results: RunResults) -> None:
     console().print(grid)
     print_lacked(results["methods"])
     print_rankings(results["risk"])
+    print_doubted(results)
     took = f"{results['seconds']['total']:.1f} s, {results['rules']:,} rules, {results['peak_rss_mb']:,.0f} MB at most"
     say(Text(f"run {results['run']}: {took}", style="bold"))
 
@@ -183,6 +184,18 @@ def print_rankings(risk: RankingRow | None) -> None:
         areas = (one["auroc"], one["confidence"], *(one["rivals"][name] for name in baselines))
         grid.add_row(method, *counts, *map(number, areas), number(one["ece"]))
     console().print(grid)
+
+
+def print_doubted(results: RunResults) -> None:
+    """Validation labels that a person should check."""
+    from riskcore.data.problems import visible
+
+    doubted = results.get("doubted_labels") or []
+    if doubted:
+        left_out = sum(not one["used"] for one in doubted)
+        named = ", ".join(f"{visible(one['pair_id'])} ({'match' if one['label'] else 'non-match'})" for one in doubted)
+        what = f" {left_out} were left out of what risk+ and the ranking learned from." if left_out else ""
+        say(f"Check these {len(doubted)} validation labels, which every learner contradicts: {named}.{what}")
 
 
 def print_lacked(methods: Mapping[str, Mapping[str, Any]]) -> None:

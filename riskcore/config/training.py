@@ -130,6 +130,15 @@ class StackConfig(Config):
         "near the source, `weight_penalty` is doubled at this many labels of the rarer class, and higher with fewer",
         0,
     )
+    doubted_labels: int = setting(
+        3,
+        "this many validation labels that every learner contradicts are left out, if there are few: correct labels are "
+        "contradicted by all of them only now and then",
+        1,
+    )
+    doubting_rounds: int = setting(
+        3, "how often that is repeated: learners without some wrong labels contradict others", 0, 100
+    )
     steps: int = setting(50, "maximum number of Newton steps; the fit stops as soon as it has converged", 1)
     longest_step: float = setting(
         2.0, "limit on a Newton step: with very confident base learners the first one would overshoot", 1e-3
@@ -174,7 +183,7 @@ class RankConfig(Config):
 
     quantile: float = setting(0.9, "quantile of the evidence against a label: the Value at Risk", 0.5, 0.999)
     spread_share: float = setting(
-        0.15, "how much of the inputs' disagreement counts as deviation: larger shares ranked errors worse", 0
+        0.05, "how much of the inputs' disagreement counts as deviation: larger shares ranked errors worse", 0
     )
     errors_to_choose: int = setting(
         7, "wrong validation labels needed to choose confidence over stacked evidence: fewer choose by chance", 1

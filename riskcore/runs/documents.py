@@ -119,6 +119,16 @@ class IterationRow(TypedDict):
     seconds: float
 
 
+class DoubtedLabel(TypedDict):
+    """A validation label that the matcher and every base learner contradict."""
+
+    pair_id: str
+    label: int
+    left: dict[str, str | None]
+    right: dict[str, str | None]
+    used: bool  # False: left out of what risk+ and the ranking learn from
+
+
 class RunFindings(TypedDict):
     """The results without the figures that are known only at the very end."""
 
@@ -126,6 +136,7 @@ class RunFindings(TypedDict):
     risk: RankingRow | None
     iterations: list[IterationRow]
     rules: int | None
+    doubted_labels: NotRequired[list[DoubtedLabel]]  # validation labels that every learner contradicts
 
 
 class RunResults(RunFindings):

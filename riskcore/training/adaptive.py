@@ -5,9 +5,10 @@
         fit the risk model on the validation pairs: which predictions of this matcher are wrong?
         score the target pairs: VaR+ if labelled match, VaR- if labelled non-match;
         one pass over the target with the loss  -(1 - VaR+) log g - (1 - VaR-) log(1 - g);
-    keep the iteration with the best validation F1, the starting model included. Where the target is similar to the
-    source, the starting model is good and the validation pairs are few, another has to be better by more than chance.
-    Without validation labels of both classes the starting model is kept: nothing shows which iteration is better.
+    keep the iteration with the best validation F1, of equals the one with the lowest loss, the starting model included.
+    Where the target is similar to the source, the starting model is good and the validation pairs are few, another has
+    to be better by more than chance. Without validation labels of both classes the starting model is kept: nothing
+    shows which iteration is better.
 
 The validation pairs take part in the pass as unlabelled pairs, their VaR coming from risk models fitted on the other
 folds: fine-tuning on the target alone overfits the target pairs, and a selection on pairs that took no part in it would
@@ -107,22 +108,28 @@ def adapt(
 
 def on_validation(labels: np.ndarray, validated: np.ndarray) -> IterationChoice:
     """What an iteration is chosen by."""
+    f1, loss = validation_scores(labels, validated)
     mistakes = int(((validated >= 0.5) != labels).sum())
-    return {"validation_f1": validation_scores(labels, validated)[0], "validation_mistakes": mistakes}
+    return {"validation_f1": f1, "validation_loss": loss, "validation_mistakes": mistakes}
 
 
 def best_iteration(rows: Sequence[IterationRow], config: AdaptConfig) -> int:
-    """Highest validation F1, the earliest of equals. A good matcher near its source is more likely to get worse than
-    better: there an iteration must make fewer mistakes by more than chance, and one of fifty validation pairs is not
-    enough. Without validation pairs of both classes, iteration 0: nothing shows which iteration is better."""
-    scored = [(row["validation_f1"], -row["iteration"], row) for row in rows if row["validation_f1"] is not None]
+    """Highest validation F1, then lowest validation loss, then the earliest: with a hundred labels many iterations have
+    the same F1. A good matcher near its source is more likely to get worse than better: there an iteration must make
+    fewer mistakes by more than chance, and one of fifty validation pairs is not enough. Without validation pairs of
+    both classes, iteration 0: nothing shows which iteration is better."""
+    scored = [
+        (row["validation_f1"], -(row.get("validation_loss") or 0.0), -row["iteration"], row)
+        for row in rows
+        if row["validation_f1"] is not None
+    ]
     if not scored:
         return 0
-    start_f1, _, start = scored[0]
+    start_f1, _, _, start = scored[0]
     if start.get("near_source") and start_f1 >= config.good_f1:
         fewer = start["validation_mistakes"] - config.chance_mistakes
-        scored = [scored[0], *(one for one in scored if one[2]["validation_mistakes"] < fewer)]
-    return -max(scored, key=lambda one: one[:2])[1]
+        scored = [scored[0], *(one for one in scored if one[3]["validation_mistakes"] < fewer)]
+    return max(scored, key=lambda one: one[:3])[3]["iteration"]
 
 
 def near_source(evidence: Evidence, config: RunConfig) -> bool:

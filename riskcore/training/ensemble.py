@@ -26,9 +26,10 @@ from riskcore.training.base_learners import (
 from riskcore.training.checkpoint import Checkpoint, Progress
 from riskcore.training.competition import CompetingCandidates, Competition
 from riskcore.training.domain_similarity import domain_similarity
-from riskcore.training.evidence import Evidence
+from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.listeners import Listener
 from riskcore.training.out_of_fold import folds_and_rests, out_of_fold_log_odds, source_log_odds
+from riskcore.training.results import DoubtedLabel
 from riskcore.training.stacker import Stacker, average_stacker, fit_stacker
 
 
@@ -57,7 +58,7 @@ class Ensemble:
         checkpoint: Checkpoint | None = None,
         should_stop: ShouldStop = never,
     ) -> None:
-        self.evidence, self.config = evidence, config
+        self.evidence, self.config = evidence, config  # later without validation labels that are not trusted
         self.fitted = evidence.validation.has_both_classes  # whether validation labels weigh the evidence
         self.similarity = domain_similarity(
             evidence.source.metrics.values, evidence.target.metrics.values, config.seed, config.similarity
@@ -66,19 +67,24 @@ class Ensemble:
         made_from = config.to_json() + evidence.fingerprint
         predicted = checkpoint.read(made_from) if checkpoint is not None else None
         if predicted is None:
-            predict = out_of_fold_log_odds if self.fitted else source_log_odds
-            predicted = Progress({"log_odds": predict(matcher, evidence, config, listeners, should_stop)}, {})
+            predicted = self._predict(matcher, listeners, should_stop)
             if checkpoint is not None:
                 checkpoint.write(predicted, made_from)
         self.log_odds: Arrays = dict(predicted.groups["log_odds"])  # of `validation`, `target`, `unseen`
-        self._candidates = CompetingCandidates(evidence, config) if self.fitted else None
+        self.trusted = np.array(predicted.facts["trusted"], dtype=np.int64)  # rows of the run's validation pairs
+        used = set(predicted.facts["trusted"])
+        self.doubted = tuple(_doubted(evidence.validation, row, row in used) for row in predicted.facts["doubted"])
+        if len(self.trusted) < len(evidence.validation):
+            self.evidence = dataclasses.replace(evidence, validation=evidence.validation.take(self.trusted))
+        self._candidates = CompetingCandidates(self.evidence, config) if self.fitted else None
 
     @property
     def labels_used(self) -> tuple[str, ...]:
         return ("source", "validation") if self.fitted else ("source",)
 
     def stack(self, validated: np.ndarray, predicted: np.ndarray) -> Stacked:
-        """Combine a matcher's probabilities of validation and target pairs with what the base learners say."""
+        """Combine a matcher's probabilities of the (trusted) validation pairs and of the target pairs with what the
+        base learners say."""
         inputs, of_target = self._inputs("validation", validated), self._inputs("target", predicted)
         stacker = self._fit(inputs, self.evidence.validation.labels)
         alone = stacker.predict_proba(of_target)
@@ -97,6 +103,35 @@ class Ensemble:
             return probability
         pairs = unseen.examples.pairs
         return self._candidates.predict_unseen(stacked.competition, stacked.alone, pairs, probability)
+
+    def _predict(self, matcher: Matcher, listeners: Sequence[Listener], should_stop: ShouldStop) -> Progress:
+        """The base learners' log-odds.
+
+        Where several of a few validation labels are contradicted by the matcher and by all base learners, these labels
+        are left out and everything is learned again from the others, as long as there are as many again.
+        """
+        evidence, config = self.evidence, self.config
+        trusted = np.arange(len(evidence.validation))
+        if not self.fitted:
+            found = source_log_odds(matcher, evidence, config, listeners, should_stop)
+            return Progress({"log_odds": found}, {"doubted": [], "trusted": trusted.tolist()})
+        doubted: list[int] = []
+        few = len(trusted) < config.adapt.few_validation_pairs
+        for _ in range(config.stack.doubting_rounds + 1):
+            kept = dataclasses.replace(evidence, validation=evidence.validation.take(trusted))
+            found = out_of_fold_log_odds(matcher, kept, config, listeners, should_stop)
+            rows = contradicted(self._beside(matcher, kept, found), kept.validation.labels)
+            doubted += trusted[rows].tolist()
+            rest = np.delete(trusted, rows)
+            if not few or len(rows) < config.stack.doubted_labels or not _both(evidence.validation.labels[rest]):
+                break
+            trusted = rest
+        return Progress({"log_odds": found}, {"doubted": sorted(doubted), "trusted": trusted.tolist()})
+
+    def _beside(self, matcher: Matcher, evidence: Evidence, predicted: Arrays) -> np.ndarray:
+        """The matcher's log-odds of the validation pairs, and beside them those of the base learners."""
+        own = matcher.predict_proba(evidence.validation.examples)
+        return np.column_stack([log_odds(own, self.config.stack.probability_floor), predicted["validation"]])
 
     def _learners(self, matcher: Matcher) -> tuple[str, ...]:
         if not self.fitted:
@@ -120,6 +155,23 @@ class Ensemble:
     def _inputs(self, part: str, matcher_probability: np.ndarray) -> np.ndarray:
         own = log_odds(matcher_probability, self.config.stack.probability_floor)
         return np.column_stack([own, self.log_odds[part]])
+
+
+def contradicted(log_odds: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Rows of pairs (pairs x learners, out-of-fold) whose label every learner contradicts."""
+    against = np.where(labels[:, None] == 1, log_odds < 0, log_odds > 0)
+    return np.flatnonzero(against.all(axis=1))
+
+
+def _both(labels: np.ndarray) -> bool:
+    return len(np.unique(labels)) == 2
+
+
+def _doubted(validation: EvidencePart, row: int, used: bool) -> DoubtedLabel:
+    pairs = validation.examples.pairs
+    left, right = pairs.record(row)
+    label = int(validation.labels[row])
+    return {"pair_id": str(pairs.ids[row]), "label": label, "left": left, "right": right, "used": used}
 
 
 def stacked_log_odds(probability: np.ndarray) -> np.ndarray:

@@ -92,7 +92,7 @@ class _Run:
     def gather_predictions(self) -> None:
         """All the evidence on the pairs, once the matcher is trained: the base learners' predictions."""
         context = self.context(BASE_LEARNERS_STEP)
-        self.ensemble = self.phase(
+        ensemble = self.phase(
             BASE_LEARNERS_STEP,
             lambda: Ensemble(
                 context.trained_matcher(),
@@ -103,6 +103,8 @@ class _Run:
                 self.should_stop,
             ),
         )
+        self.ensemble = ensemble
+        notify(self.listeners, "on_doubted_labels", ensemble.doubted)
 
     def context(self, name: str) -> MethodContext:
         return MethodContext(

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TextIO, TypedDict, overload
 
 if TYPE_CHECKING:
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
-    from riskcore.training.results import EpochRow, IterationScores, MethodResult
+    from riskcore.training.results import DoubtedLabel, EpochRow, IterationScores, MethodResult
 
 
 class TrainingStart(TypedDict):
@@ -74,6 +74,9 @@ class Listener:
     def on_evidence(self, evidence: Evidence) -> None:
         """Metrics and rules are ready."""
 
+    def on_doubted_labels(self, labels: Sequence[DoubtedLabel]) -> None:
+        """Validation labels that the matcher and every base learner contradict; none, as a rule."""
+
     def on_iteration_end(self, scores: IterationScores) -> None:
         """One iteration of adaptive training over all target pairs."""
 
@@ -98,6 +101,10 @@ def notify(listeners: Iterable[Listener], event: Literal["on_progress"], record:
 def notify(listeners: Iterable[Listener], event: Literal["on_phase_end"], record: PhaseEnd) -> None: ...
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_evidence"], record: Evidence) -> None: ...
+@overload
+def notify(
+    listeners: Iterable[Listener], event: Literal["on_doubted_labels"], record: Sequence[DoubtedLabel]
+) -> None: ...
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_iteration_end"], record: IterationScores) -> None: ...
 @overload

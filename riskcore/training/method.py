@@ -52,14 +52,15 @@ class MethodContext:
             return None
         if result.validated is not None:
             return self.rank_with_matcher(result.probability, result.validated)
-        matcher, evidence = self.trained_matcher(), self.evidence
+        matcher, evidence = self.trained_matcher(), self.ensemble.evidence
         known = (matcher.predict_proba(part.examples) for part in (evidence.validation, evidence.target))
         return label_risk(self.ensemble, self.ensemble.stack(*known), result.probability)
 
     def rank_with_matcher(self, probability: np.ndarray, validated: np.ndarray) -> LabelRisk:
         """The risk of the labels of a matcher, whose probabilities of target and validation pairs are evidence too."""
         assert self.ensemble is not None
-        return label_risk(self.ensemble, self.ensemble.stack(validated, probability), probability, validated)
+        trusted = validated[self.ensemble.trusted]
+        return label_risk(self.ensemble, self.ensemble.stack(trusted, probability), probability, trusted)
 
     def new_matcher(self) -> Matcher:
         """An untrained matcher of the configured kind."""

@@ -39,6 +39,7 @@ class IterationChoice(TypedDict):
     """What an iteration of `risk` or `self-training` is chosen by."""
 
     validation_f1: float | None
+    validation_loss: float | None  # decides between equals
     validation_mistakes: int
 
 
@@ -65,7 +66,9 @@ class IterationRow(TypedDict):
     validation_mistakes: NotRequired[int]  # risk, self-training
     near_source: NotRequired[bool]  # risk, self-training: whether the start is left only for a clearly better one
     confident: NotRequired[float]  # self-training: share of target pairs with a confident label
-    validation_loss: NotRequired[float | None]  # risk+: out-of-fold, of the stacker
+    validation_loss: NotRequired[
+        float | None
+    ]  # risk, self-training: of the matcher; risk+: out-of-fold, of the stacker
     matcher_validation_f1: NotRequired[float | None]  # risk+: of the matcher itself
     matcher_validation_loss: NotRequired[float | None]
     domain_similarity: NotRequired[float]  # risk+
@@ -93,6 +96,16 @@ class LabelRisk:
     labels_used: tuple[str, ...]
     calibrated: bool  # on validation labels; otherwise only the order means something
     choice: RiskChoice | None = None  # None where validation labels could not be compared
+
+
+class DoubtedLabel(TypedDict):
+    """A validation label that the matcher and every base learner contradict: a person should check it."""
+
+    pair_id: str
+    label: int
+    left: dict[str, str | None]
+    right: dict[str, str | None]
+    used: bool  # False: it was left out of what risk+ and the ranking learn from
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

@@ -42,7 +42,7 @@ def test_results_are_the_documented_document(finished):
     document = json.loads(finished.results_file.read_text())
     assert document == finished.results()
     assert set(document) == {
-        *("run", "seconds", "methods", "risk", "iterations", "rules", "peak_rss_mb"),
+        *("run", "seconds", "methods", "risk", "iterations", "rules", "doubted_labels", "peak_rss_mb"),
     }
     assert set(document["seconds"]) == {"data", "evidence", "tradition", "risk", "forest", "report", "total"}
     assert set(document["methods"]) == {"tradition", "risk", "forest"}
@@ -69,12 +69,32 @@ def test_the_first_iterations_ranking(finished):
     assert risk["rivals"]["static rules"] == pytest.approx(risk["auroc"])  # the fake engine's model is the prior
 
 
+def test_the_labels_of_every_answer_are_ranked(finished):
+    kept = finished.results()["risk"]["kept"]
+    answers, risks = (pq.read_table(file).to_pandas() for file in (finished.final_file, finished.risks_file))
+    truth = pq.read_table(finished.truth_file).to_pandas()["label"].to_numpy()
+    assert list(kept) == list(finished.results()["methods"])
+    for method, found in kept.items():
+        label = (answers[method] >= 0.5).to_numpy()
+        wrong, risk = label != truth, risks[method].to_numpy()
+        doubt = np.abs(answers[method].to_numpy() - label)
+        assert found["errors"] == wrong.sum() == found["top_100"]  # there are 48 pairs
+        for scores, area in ((risk, found["auroc"]), (doubt, found["confidence"])):
+            above = scores[wrong][:, None] - scores[~wrong][None, :]
+            assert area == pytest.approx(((above > 0) + 0.5 * (above == 0)).mean())
+        assert 0 <= found["ece"] <= 1
+        assert set(found["rivals"]) == {"learnrisk", "uncertainty", "trust score", "static rules"}
+    assert kept["tradition"]["rivals"]["learnrisk"] is not None
+
+
 def test_what_needs_labels_is_null_without_them(store, tmp_path):
     run = store.create(small_config(small_data(tmp_path / "unlabelled", labelled=False)))
     document = execute(store, run.id, engine=fake_engine)
     assert document["methods"]["risk"]["f1"] is None
     assert document["risk"]["auroc"] is None
     assert document["risk"]["top_1000_hits"] is None
+    unknown = {"errors", "auroc", "confidence", "ece", "top_100"}
+    assert all(one[name] is None for one in document["risk"]["kept"].values() for name in unknown)
     assert all(row["f1"] is row["fixed"] is row["broken"] is None for row in document["iterations"])
     assert document["iterations"][1]["mean_risk"] > 0
     assert not np.isfinite(summary(RunFolder(run.folder))["f1"].astype(float)).any()

@@ -22,6 +22,13 @@ def test_the_earliest_best_iteration_is_kept() -> None:
     assert best_iteration(rows, AdaptConfig()) == 1
 
 
+def test_of_equal_f1_the_lowest_loss_is_kept() -> None:
+    """With a hundred labels many iterations have the same F1, and the first of them was kept."""
+    scores = [(0.5, 0.1), (0.7, 0.3), (0.7, 0.2), (0.7, 0.2), (0.6, 0.0)]
+    rows = [{"iteration": n, "validation_f1": f1, "validation_loss": loss} for n, (f1, loss) in enumerate(scores)]
+    assert best_iteration(rows, AdaptConfig()) == 2
+
+
 def test_without_validation_labels_the_starting_matcher_is_kept() -> None:
     """The last iteration with a steady match rate was kept once: on an unlabelled set, all of its flips were wrong."""
     rows = [{"iteration": n, "validation_f1": None, "match_rate": rate} for n, rate in enumerate([0.2, 0.22, 0.25])]

@@ -41,6 +41,7 @@ def reasons_of(view: View, detail: PairDetail, explanation: Explanation) -> list
                 drop=part.drop,
                 support=None if number is None else int(rules.support[number]),
                 purity=None if number is None else float(rules.purity[number]),
+                from_validation=number is not None and bool(rules.from_validation[number]),
             )
         )
     return sorted(reasons, key=lambda reason: -reason.share)

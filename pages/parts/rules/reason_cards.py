@@ -47,6 +47,7 @@ class Reason:
     drop: float  # by how much the risk falls without it
     support: int | None = None
     purity: float | None = None
+    from_validation: bool = False  # support and purity are those among the validation pairs
 
 
 def reasons_html(
@@ -83,13 +84,15 @@ def _card(reason: Reason, metrics: Mapping[str, float | None], probability: floa
 def _facts(reason: Reason) -> str:
     facts = [f"weight {reason.weight:.2f}"]
     if reason.support is not None:
-        facts.append(f"fires on {reason.support:,} source pairs")
+        where = f"learned from {reason.support:,} validation pairs" if reason.from_validation else ""
+        facts.append(where or f"fires on {reason.support:,} source pairs")
     if reason.purity is not None:
         facts.append(f"correct on {100 * reason.purity:.1f} % of them")
     if reason.weight == 0:
         facts.append("ignored")
     elif abs(reason.drop) >= 0.0005:
-        facts.append(f"without it, the risk would be {abs(reason.drop):.3f} {'lower' if reason.drop > 0 else 'higher'}")
+        change = "lower" if reason.drop > 0 else "higher"
+        facts.append(f"without it, the value at risk would be {abs(reason.drop):.3f} {change}")
     return " · ".join(facts)
 
 

@@ -14,12 +14,13 @@ from pages.parts.frame.charts import draw_chart
 from pages.parts.frame.errors import boundary, guarded
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.palette import INK, MATCH, NEUTRAL
+from pages.parts.frame.palette import INK, MATCH, NEUTRAL, of_label
 from pages.parts.frame.text import duration, number, percent, plural
 from pages.parts.runs.run_charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
 from pages.parts.runs.run_files import risk_labels, summary_of
 from pages.parts.runs.run_picker import STATES, store
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
+from riskcore.runs.documents import DoubtedLabel
 from riskcore.runs.readers.time_left import RunProgress, run_progress, step_words, steps_of
 
 TICK_SECONDS = 1.5
@@ -59,9 +60,39 @@ def draw(record: RunRecord) -> None:
                 for sentence in folder.method_results(method).get("lacked") or ():
                     st.info(sentence, icon=":material/info:")
                 draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method))
+        show_doubted_labels(folder)
     elif any(epoch.get("validation_f1") is not None for epoch in epochs):
         st.markdown("**Training on the source**: F1 on validation after each epoch")
         draw_chart(epochs_chart(epochs), "F1 on validation by epoch")
+
+
+def show_doubted_labels(folder: RunFolder) -> None:
+    """Validation labels that every learner contradicts, for a person to check; nothing where there are none."""
+    results = folder.results()
+    doubted = [] if results is None else results.get("doubted_labels") or []
+    if not doubted:
+        return
+    left_out = sum(not one["used"] for one in doubted)
+    what = f" {left_out} of them were left out of what risk+ and the ranking learned from." if left_out else ""
+    st.warning(
+        f"Check {plural(len(doubted), 'validation label')}: the matcher and every base learner contradict "
+        f"{'it' if len(doubted) == 1 else 'them'}.{what}",
+        icon=":material/rule:",
+    )
+    rows = [
+        {
+            "pair": one["pair_id"],
+            "label": of_label(one["label"]).text,
+            **{f"{side} {name}": value for name in one["left"] for side, value in _sides(one, name)},
+        }
+        for one in doubted
+    ]
+    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    st.caption("Labels used: validation.")
+
+
+def _sides(doubted: DoubtedLabel, name: str) -> list[tuple[str, str | None]]:
+    return [("left", doubted["left"][name]), ("right", doubted["right"].get(name))]
 
 
 def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from riskcore.columns import ROW, RULE_COLUMNS, SUMMARY_COLUMNS
+from riskcore.rules.rule_set import SOURCE, VALIDATION
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import scan_scores
 from riskcore.storage.parquet import frame, scan, searching
@@ -24,8 +25,9 @@ def rule_table(folder: RunFolder, method: str = "risk", iteration: int | None = 
             "rule": np.arange(len(rules)),
             "text": [rule.text for rule in rules.rules],
             "outcome": [rule.outcome for rule in rules.rules],
-            "source_support": rules.support,
-            "source_purity": rules.purity,
+            "learned_from": np.where(rules.from_validation, VALIDATION, SOURCE),
+            "source_support": pd.array(np.where(rules.from_validation, 0, rules.support), "Int64"),
+            "source_purity": np.where(rules.from_validation, np.nan, rules.purity),
             "validation_fired": unknown if validation is None else validation.support,
             "validation_purity": unknown if validation is None else validation.purity,
             "target_fired": counts["fired"],
@@ -36,6 +38,7 @@ def rule_table(folder: RunFolder, method: str = "risk", iteration: int | None = 
             "mean": model.mean,
         }
     )
+    table.loc[rules.from_validation, "source_support"] = pd.NA
     return table[list(RULE_COLUMNS)]
 
 

@@ -7,7 +7,7 @@ resumed may report the same thing twice, and it is recorded once.
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from riskcore.data.workload import TargetTruth, Workload
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
-    from riskcore.training.results import EpochRow, IterationScores, MethodResult
+    from riskcore.training.results import DoubtedLabel, EpochRow, IterationScores, MethodResult
 
 PROGRESS_EVENTS = 20  # per phase; which ones are recorded does not depend on the speed of the machine
 ROW_SECONDS = 0.5  # how often the progress in the run's row is updated
@@ -53,6 +53,7 @@ class Recorder(Listener):
         self.twins = np.zeros(len(truth.labels), dtype=bool) if truth.twins is None else truth.twins
         self.scores = ScoreWriter(folder, workload.target.ids, self.scorer)
         self.evidence: Evidence | None = None
+        self.doubted: list[DoubtedLabel] = []
         self._phase: str | None = None
         self._task, self._epochs = "", 0
         self._updated = 0.0
@@ -90,6 +91,9 @@ class Recorder(Listener):
         row = self.scores.write(scores)
         self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
         self._row(scores.iteration, max(iterations_of(self._config, scores.method), scores.iteration), at_once=True)
+
+    def on_doubted_labels(self, labels: Sequence[DoubtedLabel]) -> None:
+        self.doubted = list(labels)
 
     def on_adapted(self, matcher: Matcher) -> None:
         save(matcher, self.folder.matcher)

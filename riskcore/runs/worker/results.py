@@ -14,7 +14,7 @@ from riskcore.evaluation import measure_calibration
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.registry import RANKINGS
 from riskcore.risk import auroc, errors_found
-from riskcore.runs.documents import IterationRow, KeptRanking, MethodRow, RankingRow, RunFindings
+from riskcore.runs.documents import DoubtedLabel, IterationRow, KeptRanking, MethodRow, RankingRow, RunFindings
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.label_rankings import LabelRankings
 from riskcore.runs.worker.recorder import Recorder
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 ITERATION_FIELDS = tuple(IterationRow.__annotations__)
 REVIEWED = 1000
+LISTED_LABELS = 100
 
 
 def results_document(
@@ -40,6 +41,7 @@ def results_document(
         "risk": None if initial is None else _rankings(initial, rankings, recorder.scorer),
         "iterations": _iterations(recorder.folder),
         "rules": rules,
+        "doubted_labels": cast(list[DoubtedLabel], recorder.doubted[:LISTED_LABELS]),
     }
     return cast(RunFindings, jsonable(found))
 
