@@ -79,8 +79,8 @@ def test_the_labels_of_every_answer_are_ranked(finished):
         wrong, risk = label != truth, risks[method].to_numpy()
         doubt = np.abs(answers[method].to_numpy() - label)
         assert found["errors"] == wrong.sum() == found["top_100"]  # there are 48 pairs
-        for scores, area in ((risk, found["auroc"]), (doubt, found["confidence"])):
-            above = scores[wrong][:, None] - scores[~wrong][None, :]
+        for ranked, area in ((risk, found["auroc"]), (doubt, found["confidence"])):
+            above = ranked[wrong][:, None] - ranked[~wrong][None, :]
             assert area == pytest.approx(((above > 0) + 0.5 * (above == 0)).mean())
         assert 0 <= found["ece"] <= 1
         assert set(found["rivals"]) == {"learnrisk", "uncertainty", "trust score", "static rules"}
