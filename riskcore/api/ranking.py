@@ -31,6 +31,7 @@ from riskcore.matchers.base import Examples
 from riskcore.matchers.external import ExternalMatcher
 from riskcore.risk import RiskModel
 from riskcore.training.evidence import Evidence
+from riskcore.training.results import LabelRisk
 
 SHOWN_REASONS = 3  # per pair: the heaviest rules that point to the other label
 SHOWN_PAIRS = 20  # in a notebook
@@ -39,6 +40,7 @@ NO_LABELS = (
     "Give validation= or source= for risk and reasons."
 )
 NO_RULES = "No rule was found in the labelled pairs, so the risk depends on the matcher's probabilities alone."
+NOT_CALIBRATED = "There are no further labels to calibrate the risk on, so only the order of the pairs means something."
 NOT_FITTED = "The rules come from the validation labels themselves, so their weights were not fitted."
 
 
@@ -127,8 +129,23 @@ def _by_risk(
         notices.append(NO_RULES)
         used = tuple(name for name in used if has_source and name != "source")  # rules were to come from these
     scores = model.score(probability, evidence.target.fired, config=config.risk)
+    risk = scores.risk
+    if evidence.source.has_both_classes:  # labels of one class teach no more than the scores say
+        found = _label_risk(evidence, matcher, probability, config)
+        risk, notices = found.risk, [*notices, *([] if found.calibrated else [NOT_CALIBRATED])]
     reasons = _reasons(evidence, model, scores.label)
-    return RankedPairs(_frame(workload.target, probability, scores.risk, reasons), "risk", used, tuple(notices))
+    return RankedPairs(_frame(workload.target, probability, risk, reasons), "risk", used, tuple(notices))
+
+
+def _label_risk(evidence: Evidence, matcher: ExternalMatcher, probability: np.ndarray, config: RunConfig) -> LabelRisk:
+    """The risk of the matcher's labels by all the evidence: its own scores of the validation pairs are part of it."""
+    from riskcore.training.ensemble import Ensemble  # brings torch
+    from riskcore.training.label_risk import label_risk
+
+    ensemble = Ensemble(matcher, evidence, config)
+    validated = matcher.predict_proba(ensemble.evidence.validation.examples)
+    stacked = ensemble.stack(validated, probability)
+    return label_risk(ensemble, stacked, probability, validated if ensemble.fitted else None)
 
 
 def _model(

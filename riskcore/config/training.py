@@ -130,10 +130,11 @@ class StackConfig(Config):
         "near the source, `weight_penalty` is doubled at this many labels of the rarer class, and higher with fewer",
         0,
     )
-    doubted_labels: int = setting(
-        3,
-        "this many validation labels that every learner contradicts are left out, if there are few: correct labels are "
-        "contradicted by all of them only now and then",
+    doubted_share: float = setting(
+        0.03,
+        "validation labels that every learner contradicts are left out if they are at least this share of few labels: "
+        "of correct ones, at most one in a hundred was contradicted by all",
+        0,
         1,
     )
     doubting_rounds: int = setting(

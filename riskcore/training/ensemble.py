@@ -123,7 +123,8 @@ class Ensemble:
             rows = contradicted(self._beside(matcher, kept, found), kept.validation.labels)
             doubted += trusted[rows].tolist()
             rest = np.delete(trusted, rows)
-            if not few or len(rows) < config.stack.doubted_labels or not _both(evidence.validation.labels[rest]):
+            several = max(2, config.stack.doubted_share * len(trusted))
+            if not few or len(rows) < several or not _both(evidence.validation.labels[rest]):
                 break
             trusted = rest
         return Progress({"log_odds": found}, {"doubted": sorted(doubted), "trusted": trusted.tolist()})

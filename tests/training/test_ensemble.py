@@ -121,7 +121,7 @@ def test_labels_that_every_learner_contradicts_are_named_and_left_out(
     assert len(noisy.evidence.validation) == len(noisy.trusted) < len(workload.validation)
     one = noisy.doubted[0]
     assert set(one["left"]) == {"title", "authors", "venue", "year"}
-    off = ensemble_of(workload, dataclasses.replace(quick, stack=StackConfig(doubted_labels=1000)))
+    off = ensemble_of(workload, dataclasses.replace(quick, stack=StackConfig(doubted_share=1.0)))
     assert len(off.trusted) == len(workload.validation)
     assert all(one["used"] for one in off.doubted)
 

@@ -45,6 +45,7 @@ def show_reasons(view: View, detail: PairDetail, explanation: Explanation, reaso
         st.subheader("Reasons", anchor=False, help=f"{WORDS['rule']} {WORDS['share']}")
         _show_reason_cards(reasons, detail)
     with right:
+        _show_risk(view, detail)
         _show_distribution(view, detail)
         _show_path(history)
     _show_more(view, detail, explanation)
@@ -94,6 +95,21 @@ def _show_reason_cards(reasons: list[Reason], detail: PairDetail) -> None:
         more = st.expander(title, key="more rules", on_change="rerun")
         if more.open:
             more.html(reasons_html((rest + ignored)[:200], detail.metrics, detail.scores["probability"]))
+
+
+def _show_risk(view: View, detail: PairDetail) -> None:
+    """What the risk means, and what it was found by; nothing for runs of older versions, where it meant another."""
+    ranked = view.folder.method_results(view.method).get("ranked")
+    if ranked is None:
+        return
+    st.subheader("Risk of the label", anchor=False, help=WORDS["risk"])
+    risk, used = float(detail.scores["risk"]), ", ".join(ranked["labels_used"]) or "none"
+    if ranked["calibrated"]:
+        words = f"Of 100 labels with this risk, about **{100 * risk:.0f}** are expected to be wrong."
+    else:
+        words = "There are too few labels to calibrate it: only the order of the pairs means something."
+    st.markdown(words)
+    st.caption(f"Found by {ranked['by']}. Labels used: {used}.")
 
 
 def _show_distribution(view: View, detail: PairDetail) -> None:
