@@ -46,8 +46,7 @@ def run_experiment(
     the caller has them: then it is not trained again. Without `rank`, the labels of the methods are not ranked by all
     the evidence, which spares gathering it unless a method needs it.
     """
-    run = _Run(workload, config, listeners, checkpoints, should_stop, trained or {})
-    run.rank = rank
+    run = _Run(workload, config, listeners, checkpoints, should_stop, trained or {}, rank)
     unseen = unseen if MATCHERS[config.matcher.kind].trainable else None
     run.evidence = run.phase("evidence", lambda: gather(workload, config, listeners, unseen))
     notify(listeners, "on_evidence", run.evidence)
@@ -66,7 +65,6 @@ class _Run:
 
     evidence: Evidence
     ensemble: Ensemble | None = None
-    rank = True
 
     def __init__(
         self,
@@ -76,7 +74,9 @@ class _Run:
         folder: Path | None,
         should_stop: ShouldStop,
         trained: Arrays,
+        rank: bool,
     ) -> None:
+        self.rank = rank
         self.workload, self.config, self.listeners = workload, config, listeners
         self.folder, self.should_stop, self.trained = folder, should_stop, trained
         self.made_from = config.to_json() + workload.fingerprint
