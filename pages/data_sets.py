@@ -9,7 +9,7 @@ from pages.parts.data.known_sets import KnownSet, known_sets, register, save_upl
 from pages.parts.data.set_view import edit_map, edit_types, map_problem, show_figures, show_previews, show_problems
 from pages.parts.frame import address
 from pages.parts.frame.page import open_page
-from pages.parts.frame.text import short
+from pages.parts.frame.text import literal, short
 from riskcore.errors import ConfigError
 from riskcore.paths import data_root
 
@@ -118,6 +118,12 @@ def _map(one: KnownSet, figures: DataFigures) -> None:
         raise ConfigError("That data set has errors. Select it above to see them.")
     names, own = ([a.name for a in p.attributes] for p in (theirs, figures.profile))
     chosen = edit_map(names, own, one.maps.get(source, {}), f"map {one.path} {source}")
+    rest = [literal(name, 40) for name in own if name not in chosen.values()]
+    if rest:
+        st.caption(
+            f"Only this data set has {', '.join(rest)}: what its validation labels teach about "
+            f"{'it' if len(rest) == 1 else 'them'} is used."
+        )
     problem = map_problem(chosen)
     if problem:
         st.warning(problem, icon=":material/warning:")
