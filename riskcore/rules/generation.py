@@ -39,13 +39,13 @@ def generate(
 
 
 def target_rules(matrix: MetricMatrix, labels: np.ndarray, shared: int, config: RuleConfig) -> RuleSet:
-    """Rules that labelled pairs of the target teach on attributes that the source lacks: each has a condition on one of
-    the metrics after the `shared` ones. None where the labels are of one class."""
-    found = generate(matrix, labels, config) if len(np.unique(labels)) == 2 else RuleSet.empty()
-    own = set(matrix.metrics[shared:])
-    return found.take(
-        [row for row, rule in enumerate(found.rules) if any(condition.metric in own for condition in rule.conditions)]
-    )
+    """Rules that labelled pairs of the target teach on attributes that the source lacks: one condition on one of the
+    metrics after the `shared` ones. With more, a few hundred labels find more rules than people read. None where the
+    labels are of one class."""
+    if len(np.unique(labels)) < 2:
+        return RuleSet.empty()
+    own = MetricMatrix(matrix.values[:, shared:], matrix.metrics[shared:])
+    return generate(own, labels, dataclasses.replace(config, depth=1))
 
 
 def extract(
