@@ -7,6 +7,8 @@ from __future__ import annotations
 
 from typing import Any, NotRequired, TypedDict
 
+from riskcore.training.results import DoubtedLabel
+
 
 class AttributeRow(TypedDict):
     """An attribute of the target."""
@@ -117,16 +119,6 @@ class IterationRow(TypedDict):
     broken: int | None
     mean_risk: float
     seconds: float
-
-
-class DoubtedLabel(TypedDict):
-    """A validation label that the matcher and every base learner contradict."""
-
-    pair_id: str
-    label: int
-    left: dict[str, str | None]
-    right: dict[str, str | None]
-    used: bool  # False: left out of what risk+ and the ranking learn from
 
 
 class RunFindings(TypedDict):

@@ -105,7 +105,7 @@ def _show_risk(view: View, detail: PairDetail) -> None:
     st.subheader("Risk of the label", anchor=False, help=WORDS["risk"])
     risk, used = float(detail.scores["risk"]), ", ".join(ranked["labels_used"]) or "none"
     if ranked["calibrated"]:
-        words = f"Of 100 labels with this risk, about **{100 * risk:.0f}** are expected to be wrong."
+        words = f"Of 100 labels with this risk, about **{min(100 * risk, 99):.0f}** are expected to be wrong."
     else:
         words = "There are too few labels to calibrate it: only the order of the pairs means something."
     st.markdown(words)

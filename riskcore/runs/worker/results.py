@@ -14,7 +14,7 @@ from riskcore.evaluation import measure_calibration
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.registry import RANKINGS
 from riskcore.risk import auroc, errors_found
-from riskcore.runs.documents import DoubtedLabel, IterationRow, KeptRanking, MethodRow, RankingRow, RunFindings
+from riskcore.runs.documents import IterationRow, KeptRanking, MethodRow, RankingRow, RunFindings
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.label_rankings import LabelRankings
 from riskcore.runs.worker.recorder import Recorder
@@ -41,7 +41,7 @@ def results_document(
         "risk": None if initial is None else _rankings(initial, rankings, recorder.scorer),
         "iterations": _iterations(recorder.folder),
         "rules": rules,
-        "doubted_labels": cast(list[DoubtedLabel], recorder.doubted[:LISTED_LABELS]),
+        "doubted_labels": recorder.doubted[:LISTED_LABELS],
     }
     return cast(RunFindings, jsonable(found))
 
