@@ -18,7 +18,7 @@ MODEL_COLUMNS = (
     "risk",  # probability that the label is wrong, by all the evidence; up to format 2, its Value at Risk
 )
 FLIP_COLUMNS = (
-    "flipped",  # bool: another label than in iteration 0, on screens and in exports alike
+    "flipped",  # bool: another label than the matcher's as trained on the source, on screens and in exports alike
     "from_label",  # the label in the iteration before
     "flips",  # how often the label was another than in the iteration before, so far
 )
@@ -26,6 +26,11 @@ SCORE_COLUMNS = (ROW, PAIR_ID, *MODEL_COLUMNS, *FLIP_COLUMNS)  # a row is a plac
 HISTORY_COLUMNS = ("iteration", *MODEL_COLUMNS, *FLIP_COLUMNS)
 FIRED_COLUMNS = (ROW, "rule")  # a rule is its place in rules.json
 TRUTH_COLUMNS = (ROW, "label")  # -1 where unknown
+PART = "part"  # of the target: target, validation or unseen pairs
+OTHER_COLUMNS = (PART, PAIR_ID, LEFT_ID, RIGHT_ID, "label", "rules")  # a label of validation pairs; rules that fire
+OTHER_PROBABILITY = "probability_"  # before a method's name, in the same file
+SIDE, RECORD_ID = "side", "record_id"
+VALUE = "value_"  # before an attribute's name, where a record stands alone
 TRUTH, WRONG, VERDICT = "truth", "wrong", "verdict"  # beside the scores, where they are known
 
 SUMMARY_COLUMNS = (

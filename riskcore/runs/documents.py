@@ -36,6 +36,7 @@ class RunDescription(TypedDict):
     attributes: list[AttributeRow]
     counts: dict[str, int]
     notices: list[str]
+    self_join: NotRequired[bool]  # both records of a pair come from one table; older runs lack it
 
 
 class MethodRow(TypedDict):

@@ -23,11 +23,22 @@ FIRED_ROWS_PER_GROUP = 65_536  # sorted by rule, so a filter on a rule reads its
 
 def write_pairs(folder: RunFolder, pairs: Pairs) -> None:
     """Both records of every target pair, in order."""
-    columns = {ROW: pa.array(np.arange(len(pairs)), pa.int32()), PAIR_ID: _texts(pairs.ids)}
-    columns |= {LEFT_ID: _texts(pairs.left.ids[pairs.left_rows]), RIGHT_ID: _texts(pairs.right.ids[pairs.right_rows])}
-    for side, table, rows in ((LEFT, pairs.left, pairs.left_rows), (RIGHT, pairs.right, pairs.right_rows)):
-        columns |= {side + name: _texts(table.text(name, rows)) for name in table.attributes}
+    columns = {ROW: pa.array(np.arange(len(pairs)), pa.int32()), **pair_ids(pairs), **pair_values(pairs)}
     write_parquet(folder.pairs_file, pa.table(columns))
+
+
+def pair_ids(pairs: Pairs) -> dict[str, pa.Array]:
+    """The ids of every pair and of its two records, as columns."""
+    left, right = pairs.left.ids[pairs.left_rows], pairs.right.ids[pairs.right_rows]
+    return {PAIR_ID: texts(pairs.ids), LEFT_ID: texts(left), RIGHT_ID: texts(right)}
+
+
+def pair_values(pairs: Pairs) -> dict[str, pa.Array]:
+    """Both values of every attribute, as columns."""
+    columns = {}
+    for side, table, rows in ((LEFT, pairs.left, pairs.left_rows), (RIGHT, pairs.right, pairs.right_rows)):
+        columns |= {side + name: texts(table.text(name, rows)) for name in table.attributes}
+    return columns
 
 
 def write_truth(folder: RunFolder, labels: np.ndarray) -> None:
@@ -83,6 +94,6 @@ def has_evidence(folder: RunFolder, evidence: Evidence) -> bool:
     return all(file.exists() for file in files) and folder.rules_file.read_text("utf-8") == evidence.rules.to_json()
 
 
-def _texts(values: np.ndarray) -> pa.Array:
+def texts(values: np.ndarray) -> pa.Array:
     """Text as Parquet holds it. A lone surrogate would raise an error here; none gets past the readers of data."""
     return pa.array(values, pa.large_string(), from_pandas=True)

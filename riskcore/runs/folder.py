@@ -58,6 +58,16 @@ class RunFolder:
         return self.path / "pairs.parquet"
 
     @property
+    def other_pairs_file(self) -> Path:
+        """The target's pairs outside the target part: validation pairs and unseen pairs."""
+        return self.path / "other_pairs.parquet"
+
+    @property
+    def records_file(self) -> Path:
+        """Every record of the target's tables, in a pair or not."""
+        return self.path / "records.parquet"
+
+    @property
     def metrics_file(self) -> Path:
         return self.path / "metrics.parquet"
 

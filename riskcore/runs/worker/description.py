@@ -46,6 +46,7 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
         ],
         "counts": counts,
         "notices": list(workload.notices),
+        "self_join": workload.target.left is workload.target.right,
     }
     return cast(RunDescription, jsonable(found))
 

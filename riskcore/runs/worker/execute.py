@@ -17,6 +17,7 @@ from riskcore.data.origin import is_from_frames
 from riskcore.data.reading import open_data
 from riskcore.data.workload import TargetTruth, Workload, configured_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
+from riskcore.runs.candidate_files import write_other_pairs, write_records
 from riskcore.runs.documents import RunResults
 from riskcore.runs.evidence_files import write_pairs, write_truth
 from riskcore.runs.folder import RunFolder
@@ -139,14 +140,16 @@ class _Work:
         recorder.on_phase_start({"phase": "data", "steps": None})
         recorder.on_phase_end({"phase": "data", "seconds": time.perf_counter() - started})
         self._check_stop()
+        unseen = None if truth.unseen is None else truth.unseen.without_labels()
         results = engine(
             workload,
             self.config,
             [recorder, *self.listeners],
             checkpoints=folder.checkpoints,
-            unseen=None if truth.unseen is None else truth.unseen.without_labels(),
+            unseen=unseen,
             should_stop=self.heartbeat.stopping.is_set,
         )
+        write_other_pairs(folder, workload, unseen, results, recorder.evidence, recorder.left_out)
         return self._report(folder, recorder, results)
 
     def _describe(self, folder: RunFolder, workload: Workload, truth: TargetTruth) -> None:
@@ -155,6 +158,7 @@ class _Work:
             check_resumable(folder.run(), workload, truth)
             return
         write_pairs(folder, workload.target)
+        write_records(folder, workload.target)
         write_truth(folder, truth.labels)
         write_json(folder.run_file, describe(self.record, self.config, workload, truth))
 

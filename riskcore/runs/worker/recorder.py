@@ -95,10 +95,17 @@ class Recorder(Listener):
     def on_doubted_labels(self, labels: Sequence[DoubtedLabel]) -> None:
         self.doubted = list(labels)
 
+    @property
+    def left_out(self) -> set[str]:
+        """Validation pairs whose label was not trusted: `risk+` has no probability of them."""
+        return {one["pair_id"] for one in self.doubted if not one["used"]}
+
     def on_adapted(self, matcher: Matcher) -> None:
         save(matcher, self.folder.matcher)
 
     def on_method_end(self, result: MethodResult) -> None:
+        if result.method == "tradition":  # reported first, also by a resumed run
+            self.scores.start_from(result.probability)
         self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})
 
     def method_row(self, result: MethodResult) -> MethodRow:

@@ -19,10 +19,12 @@ from riskcore.storage.jsonable import jsonable
 if TYPE_CHECKING:
     from riskcore.training.results import IterationScores, MethodResult
 
+STARTS_FROM_MATCHER = "risk"  # whose iteration 0 is the matcher as trained on the source
+
 
 @dataclasses.dataclass(frozen=True, eq=False)
 class _Labels:
-    """The labels of an iteration, those of iteration 0, and how often each has flipped."""
+    """The labels of an iteration, those of the starting matcher, and how often each has flipped."""
 
     iteration: int
     first: np.ndarray
@@ -44,12 +46,22 @@ class ScoreWriter:
         self._ids = pa.array(ids, pa.large_string())
         self._rows = pa.array(np.arange(len(ids)), pa.int32())
         self._latest: dict[str, _Labels] = {}
+        self._start: np.ndarray | None = None
+
+    def start_from(self, probability: np.ndarray) -> None:
+        """The answers of the matcher as trained on the source: what every method's labels are flipped from.
+
+        The first iteration of `risk` is this matcher; that of `risk+` is a stacker, whose own changes count as flips.
+        """
+        self._start = (probability >= 0.5).astype(np.int8)
 
     def write(self, update: IterationScores) -> dict[str, Any]:
         """Scores, model and summary of one iteration; its row of the summary."""
         before = None if update.fallback else self._previous(update.method, update.iteration)
         label = update.scores.label.astype(np.int8)
         first, previous = (label, label) if before is None else (before.first, before.label)
+        if self._start is not None and update.method != STARTS_FROM_MATCHER and not update.fallback:
+            first = self._start
         flips = np.zeros(len(label), np.int16) if before is None else before.flips + (label != previous)
         columns = {
             ROW: self._rows,
