@@ -85,6 +85,25 @@ def pair_columns(attributes: Iterable[str]) -> tuple[str, ...]:
 
 PUBLIC_SCORE_COLUMNS = tuple(name for name in SCORE_COLUMNS if name != ROW)
 LABEL_COLUMNS = (PAIR_ID, LEFT_ID, RIGHT_ID, "probability", "label", "risk", "flipped")
+DECISION_COLUMNS = (
+    PAIR_ID,
+    LEFT_ID,
+    RIGHT_ID,
+    PART,
+    "decision",  # match or non-match
+    "decided_by",  # verdict, label given, model or constraint
+    "probability",  # the method's; missing where it has none, or was taught by the pair's own label
+    "risk",  # that the method's label is wrong; of target pairs
+    "flipped",  # the method's label is another than that of the matcher as trained on the source
+    VERDICT,  # the current one, also where it is unsure and the model decides
+    "method",
+    "iteration",  # the kept one
+    "reasons",  # in words
+)
+ENTITY_ID = "entity_id"
+ENTITY_COLUMNS = (ENTITY_ID, SIDE, RECORD_ID, "records")  # a row per record; `records` is the size of its entity
+MERGED_COLUMNS = (ENTITY_ID, "records", "sources")  # a row per entity; then a column per attribute
+LEFT_ENTITY, RIGHT_ENTITY = "ltable_entity", "rtable_entity"  # beside decisions: the entities of both records
 COMPARE_COLUMNS = (
     "method",
     "f1",  # a fraction, as precision and recall are; NaN without truth

@@ -35,7 +35,7 @@ def pair_ids(pairs: Pairs) -> dict[str, pa.Array]:
 
 def pair_values(pairs: Pairs) -> dict[str, pa.Array]:
     """Both values of every attribute, as columns."""
-    columns = {}
+    columns: dict[str, pa.Array] = {}
     for side, table, rows in ((LEFT, pairs.left, pairs.left_rows), (RIGHT, pairs.right, pairs.right_rows)):
         columns |= {side + name: texts(table.text(name, rows)) for name in table.attributes}
     return columns
