@@ -79,10 +79,11 @@ def _matching(left: np.ndarray, right: np.ndarray, worth: np.ndarray) -> np.ndar
     stays[at[_best_of_each(group[at], worth[at])]] = True
     rest = np.flatnonzero(~star[group])
     rest = rest[np.argsort(group[rest], kind="stable")]
+    row, column = _within_group(left, group), _within_group(right, group)
     for some in np.split(rest, np.flatnonzero(np.diff(group[rest])) + 1) if len(rest) else ():
         cells = int(count[0][group[some[0]]] * count[1][group[some[0]]])
         choose = _exact if cells <= LARGEST_EXACT else _greedy
-        stays[some[choose(left[some], right[some], worth[some])]] = True
+        stays[some[choose(row[some], column[some], worth[some])]] = True
     return stays
 
 
@@ -92,13 +93,24 @@ def _distinct(group: np.ndarray, record: np.ndarray, groups: int) -> np.ndarray:
     return np.bincount(group[first], minlength=groups)
 
 
-def _exact(left: np.ndarray, right: np.ndarray, worth: np.ndarray) -> np.ndarray:
+def _within_group(record: np.ndarray, group: np.ndarray) -> np.ndarray:
+    """Every record's number among those of its group."""
+    _, first = np.unique(record, return_index=True)
+    of_record = group[first]
+    order = np.argsort(of_record, kind="stable")
+    _, start, count = np.unique(of_record[order], return_index=True, return_counts=True)
+    number = np.empty(len(order), dtype=np.int64)
+    number[order] = np.arange(len(order)) - np.repeat(start, count)
+    found: np.ndarray = number[record]
+    return found
+
+
+def _exact(row: np.ndarray, column: np.ndarray, worth: np.ndarray) -> np.ndarray:
     """Places of the matches that have the highest total worth together."""
-    (_, row), (_, column) = (np.unique(side, return_inverse=True) for side in (left, right))
     table = np.zeros((row.max() + 1, column.max() + 1))
     table[row, column] = worth
     place = np.full(table.shape, -1)
-    place[row, column] = np.arange(len(left))
+    place[row, column] = np.arange(len(row))
     chosen = place[linear_sum_assignment(table, maximize=True)]
     found: np.ndarray = chosen[chosen >= 0]  # cells without a match are worth 0: nothing
     return found

@@ -129,9 +129,11 @@ def resolve(
     rival = np.where(matched & ~kept & (rival < 0), apart.rival, rival)
     contradictions += _contradictions(frame, nodes, kept & fixed, apart.impossible)
     entity = nodes.entities(kept)
-    pairs = _with_entities(_without(frame, matched & ~kept, rival, chosen), nodes, entity)
+    ids = nodes.ids_of(entity)
+    pairs = _without(frame, matched & ~kept, rival, chosen)
+    pairs = pairs.assign(**{LEFT_ENTITY: ids[nodes.left], RIGHT_ENTITY: ids[nodes.right]})
     dropped = pairs[matched & ~kept]
-    return Resolution(chosen, pairs, nodes.table(entity, records), dropped, tuple(contradictions))
+    return Resolution(chosen, pairs, nodes.table(entity, ids, records), dropped, tuple(contradictions))
 
 
 def preview(frame: pd.DataFrame, constraint: str = FREE, **how: Any) -> Preview:
@@ -213,12 +215,12 @@ class _Nodes:
         found: np.ndarray = np.array(made, dtype=object)[inverse]
         return found
 
-    def table(self, entity: np.ndarray, records: pd.DataFrame | None) -> pd.DataFrame:
+    def table(self, entity: np.ndarray, entity_ids: np.ndarray, records: pd.DataFrame | None) -> pd.DataFrame:
         """A row per record, the records of an entity together, with their values where they are known."""
         sides, ids = self._keys()
         order = np.argsort(entity, kind="stable")
         sizes = np.bincount(entity, minlength=len(self))
-        found = pd.DataFrame({ENTITY_ID: self.ids_of(entity), SIDE: sides, RECORD_ID: ids, "records": sizes[entity]})
+        found = pd.DataFrame({ENTITY_ID: entity_ids, SIDE: sides, RECORD_ID: ids, "records": sizes[entity]})
         found = found[list(ENTITY_COLUMNS)].iloc[order].reset_index(drop=True)
         if records is None:
             return found
@@ -273,11 +275,6 @@ def _why(constraint: str, pair: str, decision: str, by: str, probability: float)
         return f"{pair} is a non-match ({by}), and this pair would put both records into one entity"
     known = f"{probability:.2f}" if by == BY_MODEL else by
     return f"{constraint}: {pair} is kept instead ({known})"
-
-
-def _with_entities(frame: pd.DataFrame, nodes: _Nodes, entity: np.ndarray) -> pd.DataFrame:
-    ids = nodes.ids_of(entity)
-    return frame.assign(**{LEFT_ENTITY: ids[nodes.left], RIGHT_ENTITY: ids[nodes.right]})
 
 
 def _broken_constraint(frame: pd.DataFrame, nodes: _Nodes, at: np.ndarray, constraint: str) -> list[Contradiction]:

@@ -1,0 +1,5 @@
+"""Small finished runs."""
+
+from tests.runs.conftest import data, finished, store, waiting
+
+__all__ = ["data", "finished", "store", "waiting"]
