@@ -13,11 +13,15 @@ import pandas as pd
 import pyarrow.parquet as pq
 
 from riskcore.api.explanation import PairExplanation
+from riskcore.audit.decisions import decisions
+from riskcore.audit.resolve import FREE, Resolution, suggest_constraint
+from riskcore.audit.result import ExportedResult, export_result, run_result
 from riskcore.audit.verdicts import verdicts_in
 from riskcore.columns import COMPARE_COLUMNS, LABEL_COLUMNS, PAIR_ID, PUBLIC_SCORE_COLUMNS, ROW
 from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import ConfigError, StorageError
 from riskcore.paths import runs_root
+from riskcore.runs.candidate_files import is_self_join
 from riskcore.runs.documents import LabelChangeRecord, MethodScores
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids, take_scores
@@ -141,7 +145,55 @@ class Run:
         scores = self.scores(method)
         keys = read_pair_ids(self._folder.pairs_file).to_pandas()
         rest = [name for name in LABEL_COLUMNS if name not in keys.columns]
-        return pd.concat([keys, scores[rest]], axis=1)
+        found = pd.concat([keys, scores[rest]], axis=1)
+        if self._known(method) != _USUAL and self._folder.final_file.exists():
+            # Runs of version 0.2 compared risk+ with its own first iteration, not with the matcher it started from.
+            start = pq.read_table(self._folder.final_file).to_pandas().get(_START)
+            found["flipped"] = found["flipped"] if start is None else found["label"] != (start >= 0.5)
+        return found
+
+    def decisions(self, method: str | None = None, *, reasons: bool = True, truth: bool = False) -> pd.DataFrame:
+        """The decision on every candidate pair of the target, with both records: by a current verdict, else by a given
+        label, else by the method (by default risk+, else risk, else the first), in its kept iteration."""
+        return decisions(self._folder, method, reasons=reasons, truth=truth)
+
+    def clusters(self, method: str | None = None, *, constraint: str = FREE) -> Resolution:
+        """The entities that follow from the decisions under a constraint (`auto`: the suggested one)."""
+        return run_result(self._folder, method, constraint).clustered()
+
+    def suggest_constraint(self, method: str | None = None) -> tuple[str, str]:
+        """How many matches a record may have, by the data, and why."""
+        frame = decisions(self._folder, method, reasons=False, values=False)
+        return suggest_constraint(frame, is_self_join(self._folder))
+
+    def export(
+        self,
+        out: str | Path | None = None,
+        *,
+        method: str | None = None,
+        constraint: str = FREE,
+        clusters: bool = False,
+        merged: bool = False,
+        matches_only: bool = False,
+        all_columns: bool = False,
+        format: str | None = None,  # noqa: A002 - the word of the command line
+        truth: bool = False,
+        extra: pd.DataFrame | None = None,
+    ) -> ExportedResult:
+        """Write the result as csv, parquet or xlsx; `extra` are further columns by pair id."""
+        return export_result(
+            self._folder,
+            out,
+            method=method,
+            constraint=constraint,
+            clusters=clusters,
+            merged=merged,
+            matches_only=matches_only,
+            all_columns=all_columns,
+            format=format,
+            truth=truth,
+            extra=extra,
+        )
 
     def __repr__(self) -> str:
         return f"Run({self.id}, methods {', '.join(self.methods)}, in {str(self.folder)!r})"

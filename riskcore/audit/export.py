@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,9 @@ from riskcore.errors import RiskcoreError
 from riskcore.storage.files import write_parquet, write_text
 
 EXPORT_FORMATS = (".csv", ".parquet", ".html")
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+# What spreadsheets run: = + - @, also in full width, after any white space or invisible characters, and after a
+# semicolon, at which many of them split a line into cells. A cell that begins with a tab or a line break is one too.
+_FORMULA = re.compile(r"[\t\r\n]|[\s\x00-\x1f\u200b-\u200f\u2060\ufeff;]*[=+\-@＝＋－＠]")
 _STYLE = """
 body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem; color: #1c2430; }
 table { border-collapse: collapse; } caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
@@ -44,12 +47,17 @@ def export_frame(frame: pd.DataFrame, path: Path | str, title: str = "Pairs") ->
 
 def csv_text(frame: pd.DataFrame) -> str:
     """The table as csv; texts that a spreadsheet would run as a formula have an apostrophe in front."""
-    return _mapped(frame, safe_cell).rename(columns=safe_cell).to_csv(index=False, lineterminator="\n")
+    return safe_frame(frame).to_csv(index=False, lineterminator="\n")
+
+
+def safe_frame(frame: pd.DataFrame) -> pd.DataFrame:
+    """The table with every text, column names included, as a cell that a spreadsheet shows and does not run."""
+    return _mapped(frame, safe_cell).rename(columns=safe_cell)
 
 
 def safe_cell(value: Any) -> Any:
     """A cell that a spreadsheet shows and does not run. Numbers are left alone."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
 
 
 def html_report(title: str, tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any] | None = None) -> str:

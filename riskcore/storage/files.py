@@ -43,6 +43,11 @@ def write_bytes(path: Path, content: bytes) -> None:
     _write(path, lambda stream: stream.write(content))
 
 
+def write_stream(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
+    """What `fill` writes as a whole file; for content that is made piece by piece."""
+    _write(path, fill)
+
+
 def write_json(path: Path, value: Any) -> None:
     write_text(path, json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n")
 

@@ -5,7 +5,21 @@ import pytest
 
 from riskcore.audit import ExportError, export_frame, html_report, safe_cell
 
-HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1"]
+HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\tplain", "\rplain", "\nplain"]
+HOSTILE += [
+    ";=1+1",
+    " ;; +1",
+    " =1+1",
+    "\u00a0=1",
+    "\u3000@A1",
+    "\ufeff=1",
+    "\u200b=1",
+    "\x00=1",
+    "＝1+1",
+    " ＋1",
+    "－1",
+    "＠A1",
+]
 
 
 @pytest.fixture
@@ -18,7 +32,7 @@ def test_no_cell_is_a_formula(text):
     assert safe_cell(text) == "'" + text
 
 
-@pytest.mark.parametrize("value", ["plain", "", "a=b", None, -1, -0.5, True])
+@pytest.mark.parametrize("value", ["plain", "", "a=b", " plain", "; and", "a;=b", None, -1, -0.5, True])
 def test_other_cells_are_left_alone(value):
     assert safe_cell(value) is value
 
