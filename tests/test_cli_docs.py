@@ -6,6 +6,22 @@ import pytest
 import typer.main
 
 from riskcore import cli
+from riskcore.audit import CONSTRAINTS
+from riskcore.audit.resolve import AUTO
+from riskcore.audit.result import RESULT_FORMATS
+from riskcore.columns import (
+    DECISION_COLUMNS,
+    ENTITY_COLUMNS,
+    LEFT_ENTITY,
+    MERGED_COLUMNS,
+    OTHER_COLUMNS,
+    OTHER_PROBABILITY,
+    RECORD_ID,
+    RIGHT_ENTITY,
+    SIDE,
+    TRUTH,
+    VALUE,
+)
 from riskcore.runs import SCORE_COLUMNS, RunState
 from riskcore.runs.store.run_store import STORE_FILE, URL_VARIABLE
 
@@ -36,6 +52,21 @@ def test_commands_and_options(name):
 
 @pytest.mark.parametrize("word", [*RunState, *SCORE_COLUMNS, STORE_FILE, URL_VARIABLE])
 def test_runs(word):
+    assert f"`{word}`" in RUNS
+
+
+RESULT = (DOCS / "result.md").read_text(encoding="utf-8")
+RESULT_COLUMNS = (*DECISION_COLUMNS, *ENTITY_COLUMNS, *MERGED_COLUMNS, LEFT_ENTITY, RIGHT_ENTITY, TRUTH)
+OTHER_PAIRS = (*OTHER_COLUMNS, SIDE, RECORD_ID, f"{OTHER_PROBABILITY}METHOD", VALUE)
+
+
+@pytest.mark.parametrize("word", [*dict.fromkeys(RESULT_COLUMNS), *CONSTRAINTS, AUTO, *RESULT_FORMATS])
+def test_the_result(word):
+    assert f"`{word}`" in RESULT or f"| {word} |" in RESULT
+
+
+@pytest.mark.parametrize("word", OTHER_PAIRS)
+def test_the_files_of_all_parts(word):
     assert f"`{word}`" in RUNS
 
 

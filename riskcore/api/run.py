@@ -159,7 +159,9 @@ class Run:
 
     def clusters(self, method: str | None = None, *, constraint: str = FREE) -> Resolution:
         """The entities that follow from the decisions under a constraint (`auto`: the suggested one)."""
-        return run_result(self._folder, method, constraint).clustered()
+        found = run_result(self._folder, method, constraint).resolution
+        assert found is not None  # entities are asked for
+        return found
 
     def suggest_constraint(self, method: str | None = None) -> tuple[str, str]:
         """How many matches a record may have, by the data, and why."""

@@ -20,7 +20,7 @@ from riskcore.audit.merged import merged_records, with_attribute_names
 from riskcore.audit.resolve import FREE, Resolution, resolve, suggest_constraint
 from riskcore.audit.result_files import write_csv_chunks, write_parquet_chunks, write_workbook
 from riskcore.audit.verdicts import Verdict, verdicts_in
-from riskcore.columns import ENTITY_ID, LEFT_ENTITY, LEFT_ID, PAIR_ID, PART, RIGHT_ENTITY, RIGHT_ID, VERDICT
+from riskcore.columns import ENTITY_ID, LEFT_ENTITY, PAIR_ID, PART, RIGHT_ENTITY, VERDICT
 from riskcore.errors import ConfigError
 from riskcore.runs.candidate_files import is_self_join, read_records
 from riskcore.runs.folder import RunFolder
@@ -40,13 +40,8 @@ class RunResult:
     answer: AnswerFacts
     constraint: str
     pairs: pd.DataFrame  # decisions; the index is the place of a pair's values
-    resolution: Resolution | None  # None where records cannot be clustered, in runs of version 0.1
+    resolution: Resolution | None  # None where no entities were asked for
     about: dict[str, Any]
-
-    def clustered(self) -> Resolution:
-        if self.resolution is None:
-            raise ExportError("This run did not store the ids of its records, so there are no entities. Run again.")
-        return self.resolution
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -65,16 +60,20 @@ def run_result(
     *,
     verdicts: Mapping[str, Verdict] | None = None,
     truth: bool = False,
+    entities: bool = True,
 ) -> RunResult:
-    """Decide every pair of the run, apply the constraint (`auto`: the suggested one) and cluster the records."""
+    """Decide every pair of the run, apply the constraint (`auto`: the suggested one) and cluster the records.
+
+    Without `entities`, and with no constraint, the decisions stay as they are: no match is dropped for the sake of an
+    entity.
+    """
     current = verdicts_in(folder.path) if verdicts is None else verdicts
     answer = answer_of(folder, method)
     frame = decisions(folder, answer.method, current, values=False, truth=truth)
     self_join = is_self_join(folder)
     suggested, why = suggest_constraint(frame, self_join)
-    known = not frame[[LEFT_ID, RIGHT_ID]].isna().any(axis=None)
     found = None
-    if known or constraint != FREE:
+    if entities or constraint != FREE:
         found = resolve(frame, constraint, self_join=self_join, records=read_records(folder))
     pairs = frame if found is None else found.pairs
     about = _about(folder, answer, pairs, found, suggested, why)
@@ -103,16 +102,16 @@ def export_result(
     has a sheet for each table; otherwise each is a file beside the pairs.
     """
     kind = _format(out, format)
-    result = run_result(folder, method, constraint, verdicts=verdicts, truth=truth)
+    result = run_result(folder, method, constraint, verdicts=verdicts, truth=truth, entities=clusters or merged)
     files = _files(folder, result, out, kind, matches_only)
     pairs = _pair_columns(result, matches_only, clusters, extra)
     tables = {PAIRS: lambda: _chunks(folder, pairs, all_columns)}
     rows = {PAIRS: len(pairs)}
-    if clusters:
-        entities = with_attribute_names(result.clustered().entities)
+    if clusters and result.resolution is not None:
+        entities = with_attribute_names(result.resolution.entities)
         tables[ENTITIES], rows[ENTITIES] = lambda: _pieces(entities), len(entities)
-    if merged:
-        one_each = merged_records(result.clustered().entities)
+    if merged and result.resolution is not None:
+        one_each = merged_records(result.resolution.entities)
         tables[MERGED], rows[MERGED] = lambda: _pieces(one_each), len(one_each)
     about = {**result.about, "rows": rows, "matches_only": matches_only, "truth_included": truth}
     if kind == "xlsx":

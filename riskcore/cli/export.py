@@ -61,8 +61,10 @@ def _print(done: ExportedResult) -> None:
         say(f"{counted(done.rows[name], 'row')} of {name} are in {path}.")
     say(f"Matches: {counts['matches']:,} of {counted(counts['pairs'], 'pair')}.")
     say(about["labels_used_in_words"])
-    dropped = counts.get("matches dropped", 0)
-    say(f"Constraint {about['constraint']}: {dropped:,} matches dropped.")
+    if "entities" in counts:
+        say(f"Constraint: {about['constraint']}. Matches dropped: {counts['matches dropped']:,}.")
+        several = counts["entities of several records"]
+        say(f"Entities: {counts['entities']:,}, of which {several:,} have several records.")
     if about["suggested_constraint"] != about["constraint"]:
         say(f"The data suggest {about['suggested_constraint']}. {about['suggested_because']}")
     for sentence in (*about["left_out"], *(f"Contradiction: {one}" for one in about["contradictions"])):

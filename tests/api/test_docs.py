@@ -8,6 +8,7 @@ import pytest
 
 import riskcore as rc
 from riskcore import columns
+from riskcore.audit import ExportedResult, Resolution
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
@@ -21,6 +22,8 @@ TABLES = {
     "run.rules(": columns.RULE_COLUMNS,
     "run.compare(": columns.COMPARE_COLUMNS,
     "run.labels(": columns.LABEL_COLUMNS,
+    "run.decisions(": columns.DECISION_COLUMNS,
+    "run.clusters(": columns.ENTITY_COLUMNS,
     "ranked.frame": columns.RANK_COLUMNS,
 }
 
@@ -70,6 +73,20 @@ def test_the_page_names_every_argument(function):
 
     for name in inspect.signature(function).parameters:
         assert f"`{name}`" in PAGE or re.search(rf"rc\.{function.__name__}\([^`]*\b{name}\b", PAGE), name
+
+
+@pytest.mark.parametrize("method", [rc.Run.decisions, rc.Run.clusters, rc.Run.suggest_constraint, rc.Run.export])
+def test_the_page_names_every_argument_of_the_result(method):
+    import inspect
+
+    for name in list(inspect.signature(method).parameters)[1:]:
+        assert re.search(rf"run\.{method.__name__}\([^`]*\b{name}\b", PAGE), name
+
+
+@pytest.mark.parametrize("kind", [Resolution, ExportedResult])
+def test_the_page_names_every_field_of_the_result(kind):
+    for name in kind.__annotations__:
+        assert f"`{name}`" in PAGE, name
 
 
 def test_the_notebook_is_nbformat_4():

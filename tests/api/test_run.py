@@ -136,3 +136,23 @@ def test_loaded_by_the_folder_that_one_is_in(run, monkeypatch):
     log.add(run.id, pair, "unsure", who="Ann")
     assert here.top(1)["verdict"][0] == "unsure"
     log.undo(run.id, pair, who="Ann")
+
+
+def test_the_result(run, target, tmp_path):
+    found = run.decisions()
+    assert list(found)[: len(columns.DECISION_COLUMNS)] == list(columns.DECISION_COLUMNS)
+    assert set(found["pair_id"]) == set(target.pair_ids)
+    by_people = found[found["part"] == "validation"].set_index("pair_id")
+    assert (by_people["decision"] == "match").tolist() == (target.truth[by_people.index] == 1).tolist()
+    resolution = run.clusters(constraint="one-to-one")
+    assert list(resolution.entities)[:4] == list(columns.ENTITY_COLUMNS)
+    assert len(resolution.entities) == 100
+    assert run.suggest_constraint()[0] == "one-to-one"
+    done = run.export(tmp_path / "r.xlsx", clusters=True, merged=True, constraint="auto")
+    assert done.about["constraint"] == "one-to-one"
+    assert [path.name for path in tmp_path.iterdir()] == ["r.xlsx"]
+
+
+def test_labels_of_a_method_are_flipped_from_the_starting_matcher(run):
+    labels, start = run.labels("forest"), run.labels("tradition")
+    assert (labels["flipped"] == (labels["label"] != start["label"])).all()
