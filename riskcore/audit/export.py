@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import RiskcoreError
@@ -52,7 +54,10 @@ def csv_text(frame: pd.DataFrame) -> str:
 
 def safe_frame(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with every text, column names included, as a cell that a spreadsheet shows and does not run."""
-    return _mapped(frame, safe_cell).rename(columns=safe_cell)
+    texts = [place for place, kind in enumerate(frame.dtypes) if not pd.api.types.is_numeric_dtype(kind)]
+    safe = {place: _safe_column(frame.iloc[:, place]) for place in texts}
+    columns = [safe.get(place, frame.iloc[:, place]) for place in range(frame.shape[1])]
+    return pd.concat(columns, axis=1).set_axis([safe_cell(name) for name in frame], axis=1) if columns else frame
 
 
 def safe_cell(value: Any) -> Any:
@@ -71,7 +76,15 @@ def html_report(title: str, tables: Mapping[str, pd.DataFrame], facts: Mapping[s
     return f'<!doctype html>\n<html lang="en"><head>{head}</head><body>\n{"".join(parts)}\n</body></html>\n'
 
 
-def _mapped(frame: pd.DataFrame, change: Any) -> pd.DataFrame:
-    texts = [name for name in frame.columns if not pd.api.types.is_numeric_dtype(frame[name])]
-    changed = {name: pd.Series([change(value) for value in frame[name]], dtype=object) for name in texts}
-    return frame.reset_index(drop=True).assign(**{str(name): column for name, column in changed.items()})
+def _safe_column(column: pd.Series) -> pd.Series:
+    """The column with its formulas as text. Few cells begin with anything but a letter or a digit, and finding them in
+    the whole column is fast: only these are looked at one by one."""
+    values = column.to_numpy(dtype=object, copy=True)
+    try:
+        odd = pc.match_substring_regex(pa.array(values, pa.large_string(), from_pandas=True), "^[^0-9A-Za-z]")
+        places = np.flatnonzero(odd.fill_null(False).to_numpy(zero_copy_only=False))
+    except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):  # not only texts, or not all of them valid
+        places = np.arange(len(values))
+    for place in places:
+        values[place] = safe_cell(values[place])
+    return pd.Series(values, index=column.index, dtype=object)

@@ -4,6 +4,7 @@ import pandas as pd
 import pytest
 
 from riskcore.audit import ExportError, export_frame, html_report, safe_cell
+from riskcore.audit.export import safe_frame
 
 HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\tplain", "\rplain", "\nplain"]
 HOSTILE += [
@@ -77,3 +78,11 @@ def test_what_cannot_be_written(frame, tmp_path):
         export_frame(frame, tmp_path / "pairs.xlsx")
     with pytest.raises(ExportError, match="does not exist"):
         export_frame(frame, tmp_path / "nowhere" / "pairs.csv")
+
+
+def test_a_whole_column_is_guarded_like_each_cell():
+    values = [*HOSTILE, "plain", "1", "", None, "ü", "\ud800=1", 5, -1.5]
+    for column in (values, HOSTILE, ["a", "b"]):
+        found = safe_frame(pd.DataFrame({"a": pd.Series(column, dtype=object), "=n": range(len(column))}))
+        assert list(found) == ["a", "'=n"]
+        assert found["a"].tolist() == [safe_cell(value) for value in column]
