@@ -7,6 +7,7 @@ learning rate. `to_json` / `from_json` round-trip; unknown or out-of-range value
 from __future__ import annotations
 
 from riskcore.config.base import Config, setting
+from riskcore.config.blocking import BlockConfig
 from riskcore.config.engine import DataConfig, MatcherConfig, MetricConfig, RiskConfig, RuleConfig
 from riskcore.config.run import RENAMED_0_1, RunConfig
 from riskcore.config.training import (
@@ -22,6 +23,7 @@ from riskcore.config.training import (
 __all__ = [
     "RENAMED_0_1",
     "AdaptConfig",
+    "BlockConfig",
     "CompetitionConfig",
     "Config",
     "DataConfig",

@@ -12,7 +12,7 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -55,6 +55,17 @@ def write_json(path: Path, value: Any) -> None:
 def write_parquet(path: Path, table: pa.Table, rows_per_group: int = ROWS_PER_GROUP) -> None:
     """The table as a whole file, in row groups small enough to be skipped."""
     _write(path, lambda stream: pq.write_table(table, stream, row_group_size=rows_per_group, compression="zstd"))
+
+
+def write_parquet_chunks(path: Path, schema: pa.Schema, tables: Iterable[pa.Table]) -> None:
+    """Tables of one schema, made one at a time, as one whole file with a row group for each."""
+
+    def fill(stream: IO[bytes]) -> None:
+        with pq.ParquetWriter(stream, schema, compression="zstd") as writer:
+            for table in tables:
+                writer.write_table(table)
+
+    _write(path, fill)
 
 
 def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
