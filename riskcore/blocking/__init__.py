@@ -6,6 +6,8 @@ are and how many matches they hold or may miss.
 
 from riskcore.blocking.block import block
 from riskcore.blocking.candidates import Candidates
+from riskcore.blocking.missed import Estimate
+from riskcore.blocking.report import BlockReport, report
 from riskcore.blocking.stream import block_to_file
 
-__all__ = ["Candidates", "block", "block_to_file"]
+__all__ = ["BlockReport", "Candidates", "Estimate", "block", "block_to_file", "report"]

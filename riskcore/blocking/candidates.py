@@ -13,9 +13,7 @@ from riskcore.data.pairs import Pairs, Table
 
 SCORE, BLOCKED_BY = "score", "blocked_by"
 KEY = "key:"  # before the attribute's name in the name of a key blocker
-SCHEMA = pa.schema(
-    [(LEFT_ID, pa.string()), (RIGHT_ID, pa.string()), (SCORE, pa.float32()), (BLOCKED_BY, pa.string())]
-)
+SCHEMA = pa.schema([(LEFT_ID, pa.string()), (RIGHT_ID, pa.string()), (SCORE, pa.float32()), (BLOCKED_BY, pa.string())])
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

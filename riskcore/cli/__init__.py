@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from riskcore.cli import bench, compare, data, export, pairs, run, runs, serve
+from riskcore.cli import bench, block, compare, data, export, pairs, run, runs, serve
 from riskcore.cli.console import Commands, say
 from riskcore.version import __version__
 
@@ -24,6 +24,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(data.app, name="data")
+app.command("block")(block.block)
 app.command("run")(run.run)
 app.add_typer(runs.app, name="runs")
 app.command("top")(pairs.top)
