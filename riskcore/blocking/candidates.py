@@ -41,8 +41,13 @@ class Candidates:
 
     def take(self, rows: np.ndarray | slice) -> Candidates:
         """The same candidates, only these rows."""
-        arrays = (self.left_rows, self.right_rows, self.score, self.found_by)
-        return Candidates(*(array[rows] for array in arrays), self.blockers)
+        return dataclasses.replace(
+            self,
+            left_rows=self.left_rows[rows],
+            right_rows=self.right_rows[rows],
+            score=self.score[rows],
+            found_by=self.found_by[rows],
+        )
 
     def pairs(self, left: Table, right: Table | None = None) -> Pairs:
         """The candidates as pairs without labels, as the rest of the package takes them."""

@@ -10,9 +10,10 @@ not look like matches are not counted at all.
 from __future__ import annotations
 
 import dataclasses
+import math
 
 import numpy as np
-from scipy.stats import binomtest
+from scipy.stats import binomtest, poisson
 
 from riskcore.blocking.block import block
 from riskcore.blocking.candidates import Candidates
@@ -58,13 +59,16 @@ def estimate_found(candidates: Candidates, left: Table, right: Table | None, con
 def chapman(counts: tuple[int, int, int], evidence: tuple[tuple[str, ...], ...] = ()) -> Estimate:
     """The share found by either of two searches, from how many each and both found; with a 95 % interval.
 
-    The interval puts the ends of Wilson's intervals for the two searches' shares together, so it is on the wide side.
+    The interval allows for chance twice: in the shares that the searches find (Wilson), and in how many matches both
+    then happen to miss (Poisson). It is on the wide side.
     """
     first, second, both = counts
     total = (first + 1) * (second + 1) / (both + 1) - 1
     either = first + second - both
     shares = [binomtest(both, size).proportion_ci(LEVEL, method="wilson") for size in (first, second)]
-    low, high = (1 - (1 - a) * (1 - b) for a, b in zip(*((one.low, one.high) for one in shares), strict=True))
+    most, fewest = (math.prod(1 - getattr(one, end) for one in shares) * total for end in ("low", "high"))
+    tail = (1 - LEVEL) / 2
+    low, high = either / (either + poisson.ppf(1 - tail, most)), either / (either + poisson.ppf(tail, fewest))
     found = min(either / total, 1.0)
     return Estimate(found, float(min(low, found)), float(max(high, found)), evidence, counts, ASSUMPTION)
 

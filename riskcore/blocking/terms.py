@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from scipy import sparse
 
+from riskcore.errors import ConfigError
+
 _NEWLINE = ord("\n")
 _BITS = {2: 21, 3: 21, 4: 16}  # of a character within an n-gram's 64 bits; beyond 16, four would not fit
 HASH_BITS = 22  # n-grams are numbered by a hash: of 100,000 different ones, 2 % share a number with another
@@ -34,6 +36,8 @@ class Incidence:
 
 def weighted(sides: Sequence[Incidence], terms: int) -> list[sparse.csr_matrix]:
     """The tables as matrices of weights; rarity is counted over all of them."""
+    if max(len(side.terms) for side in sides) > np.iinfo(np.int32).max:
+        raise ConfigError("The records hold too much text to search it all. Name fewer or shorter attributes.")
     records = sum(map(len, sides))
     counts = np.sum([np.bincount(side.terms, minlength=terms) for side in sides], axis=0)
     rarity = (np.log((1 + records) / (1 + counts)) + 1).astype(np.float32)

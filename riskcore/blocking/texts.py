@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from riskcore.data.pairs import Table
 
 CHUNK = 50_000  # records folded at a time: enough to be fast, few enough to need little memory
-_BETWEEN_WORDS = re.compile(r"[^\w\n]+|_+")
+_BETWEEN_WORDS = re.compile(r"(?:[^\w\n]|_)+")
 _AROUND_RECORDS = re.compile(r" *\n *")
 
 

@@ -7,7 +7,7 @@ import dataclasses
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.progress import BarColumn, Progress, TextColumn
@@ -58,7 +58,12 @@ def block(
 
     if out is None or out.suffix != ".parquet":
         raise ConfigError(f"--out is {'missing' if out is None else out}; give a file that ends in .parquet.")
-    given = {"top": top, "attributes": tuple(attribute or ()), "keys": tuple(key or ()), "threads": threads}
+    given: dict[str, Any] = {
+        "top": top,
+        "attributes": tuple(attribute or ()),
+        "keys": tuple(key or ()),
+        "threads": threads,
+    }
     config = BlockConfig(**{name: value for name, value in given.items() if value is not None})
     started = time.monotonic()
     tables, matches = _read(left, right, known, (left_id, right_id))
