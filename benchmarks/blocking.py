@@ -48,7 +48,8 @@ def main(
     """Measure each data set and each size."""
     config = BlockConfig(threads=threads) if top is None else BlockConfig(threads=threads, top=top)
     if alone:
-        print(json.dumps(measure(*_tables((data or [None])[0], (records or [0])[0], seed), config)))
+        folder, count = (data[0] if data else None), (records[0] if records else 0)
+        print(json.dumps(measure(*_tables(folder, count, seed), config)))
         return
     found: dict[str, Any] = {"top": config.top, "threads": threads}
     for folder in data or []:

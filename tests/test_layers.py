@@ -11,7 +11,20 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-TORCH_FREE = ("data", "metrics", "rules", "risk", "evaluation", "runs", "audit", "bench", "config", "errors", "cli")
+TORCH_FREE = (
+    "data",
+    "blocking",
+    "metrics",
+    "rules",
+    "risk",
+    "evaluation",
+    "runs",
+    "audit",
+    "bench",
+    "config",
+    "errors",
+    "cli",
+)
 NEEDS_TORCH = ("riskcore.risk.fit", "riskcore.runs.worker")
 
 
