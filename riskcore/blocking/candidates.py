@@ -36,6 +36,11 @@ class Candidates:
         texts = np.array([self._names(int(kind)) for kind in kinds], dtype=object)
         return texts[places] if len(texts) else np.empty(0, dtype=object)
 
+    def counts(self) -> dict[str, int]:
+        """How many pairs each set of blockers found."""
+        kinds, counts = np.unique(self.found_by, return_counts=True)
+        return {self._names(int(kind)): int(count) for kind, count in zip(kinds, counts, strict=True)}
+
     def _names(self, bits: int) -> str:
         return "+".join(name for number, name in enumerate(self.blockers) if bits >> number & 1)
 

@@ -74,13 +74,12 @@ def report(
         sides = [np.concatenate([candidates.left_rows, candidates.right_rows])] * 2
     else:
         possible, sides = len(left) * len(right), [candidates.left_rows, candidates.right_rows]
-    kinds, counts = np.unique(candidates.blocked_by.astype(str), return_counts=True)
     return BlockReport(
         pairs=len(candidates),
         possible=possible,
         left=_spread(sides[0], len(left)),
         right=_spread(sides[1], len(left if right is None else right)),
-        found_by={str(kind): int(count) for kind, count in zip(kinds, counts, strict=True)},
+        found_by=candidates.counts(),
         recall=None if known is None else _recall(candidates, known, right is None),
         estimate=None if known is not None else estimate_found(candidates, left, right, config or BlockConfig()),
     )
