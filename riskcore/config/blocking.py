@@ -33,8 +33,8 @@ class BlockConfig(Config):
     )
     direction: str = setting(
         "both",
-        "whose best candidates: of the left records, of the right ones, or of both; both found more with 5 than the "
-        "left alone with 20, since a record with many counterparts is found from their side",
+        "whose best candidates: of the left records, of the right ones, or of both; both found at least as much with 5 as "
+        "the left alone with 20, since a record with many counterparts is found from their side",
     )
     ngram: int | None = setting(
         None,
@@ -43,12 +43,14 @@ class BlockConfig(Config):
         4,
     )
     large_table: int = setting(
-        50_000, "records of the larger table from which n-grams have 4 characters: there, 4 found more in less time", 1
+        50_000,
+        "records of the larger table from which n-grams have 4 characters: there, 4 found more for the same reads",
+        1,
     )
     max_reads: int = setting(
         300_000_000,
         "index entries read for all records together: where they are enough for every term, the search is exact; a "
-        "thread reads about 20 million a second",
+        "thread reads about 80 million a second",
         1,
     )
     reads_per_record: int = setting(
@@ -66,7 +68,7 @@ class BlockConfig(Config):
     max_per_record: int = setting(
         20,
         "pairs of a left record that are kept, the best first; pairs found by a key always are, and within one table "
-        "there is no such limit; a few records resemble everything, and their pairs are hardly ever matches",
+        "there is no such limit; on DBLP-Scholar it leaves out 43 % of the pairs and 0.2 % of the matches",
         1,
     )
     max_key_records: int = setting(
