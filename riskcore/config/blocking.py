@@ -33,8 +33,8 @@ class BlockConfig(Config):
     )
     direction: str = setting(
         "both",
-        "whose best candidates: of the left records, of the right ones, or of both; both found at least as much with 5 as "
-        "the left alone with 20, since a record with many counterparts is found from their side",
+        "whose best candidates: of the left records, of the right ones, or of both; both found at least as much with 5 "
+        "as the left alone with 20, since a record with many counterparts is found from their side",
     )
     ngram: int | None = setting(
         None,
