@@ -50,6 +50,18 @@ class Statistics:
     number_format: NumberFormat
 
 
+@dataclasses.dataclass(frozen=True)
+class SpaceFacts:
+    """What a metric space has learned, apart from the tables it was learned from."""
+
+    attributes: tuple[Attribute, ...]
+    statistics: tuple[Statistics, ...]
+    record_attributes: tuple[str, ...]  # whose words make up the whole record
+    rarity: Rarity  # of the words of whole records
+    leads: bool
+    record_name: str
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class MetricSpace:
     """The metrics of a workload's attributes, ready to score pairs."""
@@ -82,6 +94,19 @@ class MetricSpace:
         record_name = next(name for name in (f"{wanted}{'_' * n}" for n in count()) if name not in names)
         statistics = tuple(_statistics(one, tables) for one in attributes)
         return cls(tuple(attributes), statistics, records, config, record_name)
+
+    @classmethod
+    def of(cls, facts: SpaceFacts, config: MetricConfig) -> MetricSpace:
+        """The space that these facts are of, for pairs of any tables."""
+        records = RecordSpace(facts.record_attributes, (), config, facts.leads, facts.rarity)
+        return cls(facts.attributes, facts.statistics, records, config, facts.record_name)
+
+    @property
+    def facts(self) -> SpaceFacts:
+        records = self.records
+        return SpaceFacts(
+            self.attributes, self.statistics, records.attributes, records.rarity, records.leads, self.record_name
+        )
 
     @property
     def metrics(self) -> tuple[Metric, ...]:

@@ -59,12 +59,18 @@ class RecordSpace:
     """Whole-record metrics of a workload's tables."""
 
     def __init__(
-        self, attributes: Sequence[str], tables: Sequence[Table], config: MetricConfig, leads: bool = True
+        self,
+        attributes: Sequence[str],
+        tables: Sequence[Table],
+        config: MetricConfig,
+        leads: bool = True,
+        rarity: Rarity | None = None,
     ) -> None:
+        """`rarity` is that of other tables, where it was learned before; the words that it lacks do not count."""
         self.kinds = (*RECORD_KINDS, *(LEAD_KINDS if leads else ()))
-        self._attributes, self._config = tuple(attributes), config
-        texts = {table: _texts(table, self._attributes) for table in tables}
-        self.rarity = Rarity.learn(text for found in texts.values() for text in found)
+        self.attributes, self._config = tuple(attributes), config
+        texts = {table: _texts(table, self.attributes) for table in tables}
+        self.rarity = rarity or Rarity.learn(text for found in texts.values() for text in found)
         self._number = {word: index for index, word in enumerate(sorted(self.rarity.frequency))}
         self._rare = self.rarity.of(list(self._number))
         self._numeric = np.array([is_numeric_word(word) for word in self._number], dtype=bool)
@@ -72,6 +78,10 @@ class RecordSpace:
         self._closest: dict[tuple[Table, Table], tuple[np.ndarray, np.ndarray]] = {}
         self._twins: dict[tuple[Table, Table], np.ndarray] = {}
         self._codes: dict[tuple[Table, Table], CodeScorer] = {}
+
+    @property
+    def leads(self) -> bool:
+        return LEAD_KINDS[0] in self.kinds
 
     def score(self, pairs: Pairs) -> np.ndarray:
         """Pairs x kinds; NaN where a record has no words."""
@@ -82,7 +92,7 @@ class RecordSpace:
         table = compare_words(*left.rows, *right.rows, self._rare, self._numeric, one, other)
         scores: Scores = dict(zip(COMPARED, table.T, strict=True))
         scores |= self._codes_of(pairs.left, pairs.right).score(one, other)
-        if LEAD_KINDS[0] in self.kinds:
+        if self.leads:
             forth = self._lead(pairs.left, pairs.right, one, other)
             leads = np.column_stack([forth, self._lead(pairs.right, pairs.left, other, one)])
             leads[np.isnan(table[:, 0])] = np.nan
@@ -123,7 +133,7 @@ class RecordSpace:
 
     def _records(self, table: Table) -> Records:
         if table not in self._known:
-            self._known[table] = self._prepare(_texts(table, self._attributes))
+            self._known[table] = self._prepare(_texts(table, self.attributes))
         return self._known[table]
 
     def _prepare(self, found: list[str]) -> Records:

@@ -12,7 +12,6 @@ Where the target has attributes that the source lacks, the last two forests and 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy import sparse
@@ -23,14 +22,23 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from riskcore.config import RunConfig, StackConfig
-from riskcore.matchers.base import Matcher, ShouldStop
+from riskcore.matchers.base import Arrays, Matcher, ShouldStop
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.risk import RiskModel, prior_model
 from riskcore.risk.fit import fit_risk_model
-from riskcore.rules.firing import fire
 from riskcore.rules.generation import target_rules
 from riskcore.training.evidence import Evidence, EvidencePart
-from riskcore.training.forest import forest_proba, train_forest, with_flags
+from riskcore.training.fitted_learners import (
+    FittedLearner,
+    ForestLearner,
+    LinearLearner,
+    RulesLearner,
+    ScoredPart,
+    TargetRulesLearner,
+    log_odds,
+)
+from riskcore.training.forest import train_forest, with_flags
+from riskcore.training.stored_forest import StoredForest
 from riskcore.training.supervised import rate_at
 from riskcore.training.validation_tuning import fine_tune_on_labels
 
@@ -40,22 +48,20 @@ TARGET_RULES = "target rules"  # one more where the target has attributes that t
 FINE_TUNED = "fine-tuned matcher"  # one more where the matcher can be trained
 SOURCE_LEARNERS = ("rules", SOURCE_FOREST, "linear model")  # what can be fitted without validation labels
 
-
-@dataclasses.dataclass(frozen=True, eq=False)
-class ScoredPart:
-    """Some pairs, and the matcher's probabilities for them."""
-
-    part: EvidencePart
-    probability: np.ndarray
-
-    def take(self, rows: np.ndarray) -> ScoredPart:
-        return ScoredPart(self.part.take(rows), self.probability[rows])
-
-
-def log_odds(probability: np.ndarray, floor: float) -> np.ndarray:
-    """Log-odds of probabilities, none of which counts as closer to 0 or 1 than `floor`."""
-    p = np.clip(probability, floor, 1 - floor)
-    return np.log(p) - np.log1p(-p)
+__all__ = [
+    "BASE_LEARNERS",
+    "FINE_TUNED",
+    "SOURCE_FOREST",
+    "SOURCE_LEARNERS",
+    "TARGET_RULES",
+    "ScoredPart",
+    "fine_tuned_log_odds",
+    "fine_tuned_weights",
+    "fit_base_learners",
+    "fit_source_learners",
+    "log_odds",
+    "posterior_means",
+]
 
 
 def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndarray, prior_pairs: float) -> RiskModel:
@@ -67,10 +73,8 @@ def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndar
     return dataclasses.replace(evidence.prior, mean=np.clip(mean, 0, 1))
 
 
-def base_learner_log_odds(
-    evidence: Evidence, train: ScoredPart, parts: Sequence[ScoredPart], config: RunConfig
-) -> list[np.ndarray]:
-    """Fit all base learners but the fine-tuned matcher on `train`; their log-odds for each part, pairs x learners."""
+def fit_base_learners(evidence: Evidence, train: ScoredPart, config: RunConfig) -> tuple[FittedLearner, ...]:
+    """All base learners but the fine-tuned matcher, fitted on `train`."""
     labels, source = train.part.labels, evidence.source
     prior = posterior_means(evidence, train.part.source_fired, labels, config.adapt.source_prior_pairs)
     drawn = stream_seed(config.seed, Stream.RULE_LEARNER)
@@ -84,35 +88,26 @@ def base_learner_log_odds(
         _forest(metrics, both, balance, config, Stream.BALANCED_FOREST),
         _forest(train.part.all_metrics.values, labels, None, config, Stream.TARGET_FOREST),
     ]
-    linear = _LinearModel(metrics, both, balance, config.stack)
-    own_rules = None if train.part.target_only is None else _target_rules(train.part, config)
-
-    def predict(some: ScoredPart) -> np.ndarray:
-        values = some.part.all_metrics.values
-        columns = [rules.score(some.probability, some.part.source_fired, config=config.risk).mu]
-        columns += [forest_proba(source_forest, some.part.metrics.values)]
-        columns += [forest_proba(forest, values) for forest in forests]
-        columns += [linear.predict_proba(values)]
-        if own_rules is not None:
-            columns.append(own_rules(some))
-        return log_odds(np.column_stack(columns), config.stack.probability_floor)
-
-    return [predict(some) for some in parts]
+    own = (_target_rules(train.part, config),) if train.part.target_only is not None else ()
+    return (
+        RulesLearner(rules, config.risk),
+        ForestLearner(StoredForest.of(source_forest), shared_only=True),
+        *(ForestLearner(StoredForest.of(forest), shared_only=False) for forest in forests),
+        _linear_model(metrics, both, balance, config.stack, shared_only=False),
+        *own,
+    )
 
 
-def source_learner_log_odds(evidence: Evidence, parts: Sequence[ScoredPart], config: RunConfig) -> list[np.ndarray]:
-    """The log-odds of `SOURCE_LEARNERS`, which need no validation label, for each part."""
+def fit_source_learners(evidence: Evidence, config: RunConfig) -> tuple[FittedLearner, ...]:
+    """`SOURCE_LEARNERS`, which need no validation label."""
     source = evidence.source
     forest = _source_forest(source.metrics.values, source.labels, config)
-    linear = _LinearModel(source.metrics.values, source.labels, np.ones(len(source)), config.stack)
-
-    def predict(some: ScoredPart) -> np.ndarray:
-        rules = evidence.prior.score(some.probability, some.part.source_fired, config=config.risk).mu
-        values = some.part.metrics.values
-        columns = [rules, forest_proba(forest, values), linear.predict_proba(values)]
-        return log_odds(np.column_stack(columns), config.stack.probability_floor)
-
-    return [predict(some) for some in parts]
+    weights = np.ones(len(source))
+    return (
+        RulesLearner(evidence.prior, config.risk),
+        ForestLearner(StoredForest.of(forest), shared_only=True),
+        _linear_model(source.metrics.values, source.labels, weights, config.stack, shared_only=True),
+    )
 
 
 def _source_forest(metrics: np.ndarray, labels: np.ndarray, config: RunConfig) -> RandomForestClassifier:
@@ -120,22 +115,15 @@ def _source_forest(metrics: np.ndarray, labels: np.ndarray, config: RunConfig) -
     return train_forest(metrics, labels, stream_seed(config.seed, Stream.FOREST), trees)
 
 
-def _target_rules(train: EvidencePart, config: RunConfig) -> Callable[[ScoredPart], np.ndarray]:
+def _target_rules(train: EvidencePart, config: RunConfig) -> TargetRulesLearner:
     """What rules on the target's own attributes say, learned from these pairs and not weighed any further."""
     rules = target_rules(train.all_metrics, train.labels, len(train.metrics.metrics), config.rule)
     model = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
-
-    def predict(some: ScoredPart) -> np.ndarray:
-        mu: np.ndarray = model.score(some.probability, fire(rules.rules, some.part.all_metrics), config=config.risk).mu
-        return mu
-
-    return predict
+    return TargetRulesLearner(rules, model, config.risk)
 
 
-def fine_tuned_log_odds(
-    matcher: Matcher, train: ScoredPart, parts: Sequence[ScoredPart], config: RunConfig, should_stop: ShouldStop
-) -> list[np.ndarray]:
-    """The matcher's log-odds after fine-tuning on the labels of `train`; it is left as it was.
+def fine_tuned_weights(matcher: Matcher, train: ScoredPart, config: RunConfig, should_stop: ShouldStop) -> Arrays:
+    """What the matcher has learned after fine-tuning on the labels of `train`; it is left as it was.
 
     The rate is the one it was trained with, on the same schedule: at the lower rate of adaptive training, thousands of
     labels would stay half learned.
@@ -144,31 +132,34 @@ def fine_tuned_log_odds(
     tune = dataclasses.replace(config.tune, epochs=passes)
     rates = [rate_at(one, tune, matcher.rates.train) for one in range(1, passes + 1)]
     fine_tune_on_labels(matcher, train.part.examples, config, rates, should_stop)
-    floor = config.stack.probability_floor
-    columns = [log_odds(matcher.predict_proba(some.part.examples), floor) for some in parts]
+    weights = matcher.snapshot()
     matcher.restore(before)
-    return columns
+    return weights
 
 
-class _LinearModel:
+def fine_tuned_log_odds(matcher: Matcher, weights: Arrays, some: ScoredPart, floor: float) -> np.ndarray:
+    """The matcher's log-odds with these weights; it is left as it was."""
+    before = matcher.snapshot()
+    matcher.restore(weights)
+    found = log_odds(matcher.predict_proba(some.part.examples), floor)
+    matcher.restore(before)
+    return found
+
+
+def _linear_model(
+    metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray, config: StackConfig, shared_only: bool
+) -> LinearLearner:
     """Logistic regression on standardised metrics and missing flags; where there is one class only, that class."""
-
-    def __init__(self, metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray, config: StackConfig) -> None:
-        self._only = float(labels[0]) if labels.min() == labels.max() else None
-        self._model = make_pipeline(
-            SimpleImputer(add_indicator=True, keep_empty_features=True),
-            StandardScaler(),
-            FunctionTransformer(_clipped, kw_args={"at": config.metric_clip}),
-            LogisticRegression(C=config.linear_c, max_iter=300),
-        )
-        if self._only is None:
-            self._model.fit(metrics, labels, logisticregression__sample_weight=weights / weights.mean())
-
-    def predict_proba(self, metrics: np.ndarray) -> np.ndarray:
-        if self._only is not None or not len(metrics):
-            return np.full(len(metrics), self._only or 0.0)
-        probability: np.ndarray = self._model.predict_proba(metrics)[:, 1]
-        return probability
+    if labels.min() == labels.max():
+        return LinearLearner({}, config.metric_clip, float(labels[0]), shared_only)
+    model = make_pipeline(
+        SimpleImputer(add_indicator=True, keep_empty_features=True),
+        StandardScaler(),
+        FunctionTransformer(_clipped, kw_args={"at": config.metric_clip}),
+        LogisticRegression(C=config.linear_c, max_iter=300),
+    )
+    model.fit(metrics, labels, logisticregression__sample_weight=weights / weights.mean())
+    return LinearLearner.of(model, config.metric_clip, shared_only)
 
 
 def _clipped(standardised: np.ndarray, at: float) -> np.ndarray:

@@ -27,8 +27,9 @@ from riskcore.training.checkpoint import Checkpoint, Progress
 from riskcore.training.competition import CompetingCandidates, Competition
 from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.evidence import Evidence, EvidencePart
+from riskcore.training.fitted_learners import FittedLearners
 from riskcore.training.listeners import Listener
-from riskcore.training.out_of_fold import folds_and_rests, out_of_fold_log_odds, source_log_odds
+from riskcore.training.out_of_fold import Predicted, folds_and_rests, out_of_fold_log_odds, source_log_odds
 from riskcore.training.results import DoubtedLabel
 from riskcore.training.stacker import Stacker, average_stacker, fit_stacker
 
@@ -71,6 +72,9 @@ class Ensemble:
             if checkpoint is not None:
                 checkpoint.write(predicted, made_from)
         self.log_odds: Arrays = dict(predicted.groups["log_odds"])  # of `validation`, `target`, `unseen`
+        self.learners = FittedLearners.stored(
+            predicted.groups["learners"], predicted.groups["fine_tuned"], predicted.facts["learners"], config
+        )
         self.trusted = np.array(predicted.facts["trusted"], dtype=np.int64)  # rows of the run's validation pairs
         used = set(predicted.facts["trusted"])
         self.doubted = tuple(_doubted(evidence.validation, row, row in used) for row in predicted.facts["doubted"])
@@ -114,20 +118,20 @@ class Ensemble:
         trusted = np.arange(len(evidence.validation))
         if not self.fitted:
             found = source_log_odds(matcher, evidence, config, listeners, should_stop)
-            return Progress({"log_odds": found}, {"doubted": [], "trusted": trusted.tolist()})
+            return _progress(found, [], trusted)
         doubted: list[int] = []
         few = len(trusted) < config.adapt.few_validation_pairs
         for _ in range(config.stack.doubting_rounds + 1):
             kept = dataclasses.replace(evidence, validation=evidence.validation.take(trusted))
             found = out_of_fold_log_odds(matcher, kept, config, listeners, should_stop)
-            rows = contradicted(self._beside(matcher, kept, found), kept.validation.labels)
+            rows = contradicted(self._beside(matcher, kept, found.log_odds), kept.validation.labels)
             doubted += trusted[rows].tolist()
             rest = np.delete(trusted, rows)
             several = max(2, config.stack.doubted_share * len(trusted))
             if not few or len(rows) < several or not _both(evidence.validation.labels[rest]):
                 break
             trusted = rest
-        return Progress({"log_odds": found}, {"doubted": sorted(doubted), "trusted": trusted.tolist()})
+        return _progress(found, sorted(doubted), trusted)
 
     def _beside(self, matcher: Matcher, evidence: Evidence, predicted: Arrays) -> np.ndarray:
         """The matcher's log-odds of the validation pairs, and beside them those of the base learners."""
@@ -156,6 +160,12 @@ class Ensemble:
     def _inputs(self, part: str, matcher_probability: np.ndarray) -> np.ndarray:
         own = log_odds(matcher_probability, self.config.stack.probability_floor)
         return np.column_stack([own, self.log_odds[part]])
+
+
+def _progress(found: Predicted, doubted: list[int], trusted: np.ndarray) -> Progress:
+    learners = found.learners
+    groups = {"log_odds": found.log_odds, "learners": learners.arrays(), "fine_tuned": learners.fine_tuned}
+    return Progress(groups, {"doubted": doubted, "trusted": trusted.tolist(), "learners": learners.facts()})
 
 
 def contradicted(log_odds: np.ndarray, labels: np.ndarray) -> np.ndarray:

@@ -13,6 +13,7 @@ import numpy as np
 from scipy import sparse
 
 from riskcore.matchers.base import Examples
+from riskcore.metrics.matrix import SpaceFacts
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import RiskModel
 from riskcore.rules.firing import fire
@@ -76,3 +77,4 @@ class Evidence:
     rules: RuleSet
     prior: RiskModel
     fingerprint: str = ""  # of the workload: a checkpoint of other data is not continued
+    spaces: tuple[SpaceFacts, ...] = ()  # of the shared attributes, and of those that only the target has, if any

@@ -12,6 +12,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, TypeVar
 
+import numpy as np
+
 from riskcore.config import RunConfig
 from riskcore.data.pairs import Pairs
 from riskcore.data.workload import Workload
@@ -23,7 +25,7 @@ from riskcore.training.evidence import Evidence
 from riskcore.training.gather import gather
 from riskcore.training.listeners import Listener, notify
 from riskcore.training.method import MethodContext
-from riskcore.training.results import LabelRisk, MethodResult
+from riskcore.training.results import LabelRisk, MethodResult, RankingModel
 
 T = TypeVar("T")
 
@@ -105,6 +107,7 @@ class _Run:
         )
         self.ensemble = ensemble
         notify(self.listeners, "on_doubted_labels", ensemble.doubted)
+        notify(self.listeners, "on_base_learners", ensemble.learners)
 
     def context(self, name: str) -> MethodContext:
         return MethodContext(
@@ -146,10 +149,17 @@ def _ranked(result: MethodResult, context: MethodContext) -> MethodResult:
 
 def _progress(result: MethodResult) -> Progress:
     known = {"probability": result.probability, "unseen": result.unseen, "validated": result.validated}
-    facts: dict[str, Any] = {"labels_used": list(result.labels_used), "record": result.record}
+    facts: dict[str, Any] = {
+        "labels_used": list(result.labels_used),
+        "record": result.record,
+        "stacked": result.stacked,
+    }
     if result.risk is not None:
         known["risk"] = result.risk.risk
         facts["risk"] = {**dataclasses.asdict(result.risk), "risk": None}
+        if result.risk.model is not None:
+            known["before_competition"] = result.risk.model.before_competition
+            facts["risk"]["model"]["before_competition"] = None
     answer = {name: values for name, values in known.items() if values is not None}
     return Progress({"answer": answer, "learned": result.learned}, facts)
 
@@ -160,7 +170,9 @@ def _stored_result(method: str, progress: Progress) -> MethodResult:
     risk = None
     if "risk" in facts:
         how = facts["risk"]
-        risk = LabelRisk(**{**how, "risk": answer["risk"], "labels_used": tuple(how["labels_used"])})
+        model = None if how["model"] is None else _stored_model(how["model"], answer.get("before_competition"))
+        known = {"risk": answer["risk"], "labels_used": tuple(how["labels_used"]), "model": model}
+        risk = LabelRisk(**{**how, **known})
     return MethodResult(
         method,
         answer["probability"],
@@ -170,4 +182,11 @@ def _stored_result(method: str, progress: Progress) -> MethodResult:
         learned,
         answer.get("validated"),
         risk,
+        facts["stacked"],
     )
+
+
+def _stored_model(facts: dict[str, Any], before_competition: np.ndarray | None) -> RankingModel:
+    weights, competition = tuple(facts["stacker_weights"]), facts["competition"]
+    known = {"stacker_weights": weights, "competition": None if competition is None else tuple(competition)}
+    return RankingModel(**{**facts, **known, "before_competition": before_competition})

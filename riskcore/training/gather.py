@@ -12,7 +12,7 @@ from riskcore.config import RunConfig
 from riskcore.data.pairs import LabelledPairs, Pairs, Table
 from riskcore.data.workload import Workload
 from riskcore.matchers.base import Examples
-from riskcore.metrics.matrix import MetricSpace, leads_are_comparable
+from riskcore.metrics.matrix import MetricSpace, SpaceFacts, leads_are_comparable
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import RiskModel, prior_model
 from riskcore.rules.generation import generate, target_rules
@@ -34,7 +34,8 @@ def gather(
     }
     if unseen is not None:
         parts["unseen"] = unseen.without_labels() if isinstance(unseen, LabelledPairs) else unseen
-    metrics, target_only = _shared_metrics(workload, parts, config, listeners), _target_metrics(workload, parts, config)
+    shared_space, metrics = _shared_metrics(workload, parts, config, listeners)
+    target_space, target_only = _target_metrics(workload, parts, config)
     rules = generate(metrics["source"], workload.source.labels, config.rule, _teller("rules", listeners))
     if workload.target_only:
         both = metrics["validation"].beside(target_only["validation"])
@@ -44,9 +45,15 @@ def gather(
         name: EvidencePart(Examples(pairs, metrics[name].values), metrics[name], rules, target_only.get(name))
         for name, pairs in parts.items()
     }
-    prior = _prior(rules, config)
     return Evidence(
-        known["source"], known["validation"], known["target"], known.get("unseen"), rules, prior, workload.fingerprint
+        known["source"],
+        known["validation"],
+        known["target"],
+        known.get("unseen"),
+        rules,
+        _prior(rules, config),
+        workload.fingerprint,
+        (shared_space, *target_space),
     )
 
 
@@ -59,7 +66,7 @@ def _prior(rules: RuleSet, config: RunConfig) -> RiskModel:
 
 def _shared_metrics(
     workload: Workload, parts: dict[str, Pairs], config: RunConfig, listeners: Sequence[Listener]
-) -> Metrics:
+) -> tuple[SpaceFacts, Metrics]:
     space = MetricSpace.fit(
         workload.attributes, _tables(parts.values()), config.metric, leads_are_comparable(list(parts.values()))
     )
@@ -69,20 +76,22 @@ def _shared_metrics(
         metrics[name] = space.transform(pairs)
         done += len(pairs)
         tell(done, total)
-    return metrics
+    return space.facts, metrics
 
 
-def _target_metrics(workload: Workload, parts: dict[str, Pairs], config: RunConfig) -> Metrics:
+def _target_metrics(
+    workload: Workload, parts: dict[str, Pairs], config: RunConfig
+) -> tuple[tuple[SpaceFacts, ...], Metrics]:
     """Metrics of what only the target has, its whole records included; empty where it has nothing of its own."""
     if not workload.target_only:
-        return {}
+        return (), {}
     theirs = {name: pairs for name, pairs in parts.items() if name != "source"}
     tables = _tables(theirs.values())
     space = MetricSpace.fit(workload.target_only, tables, config.metric, beside=workload.attributes)
     found = {name: space.transform(pairs) for name, pairs in theirs.items()}
     columns = found["target"].metrics
     missing = np.full((len(parts["source"]), len(columns)), np.nan, dtype=np.float32)
-    return {"source": MetricMatrix(missing, columns), **found}
+    return (space.facts,), {"source": MetricMatrix(missing, columns), **found}
 
 
 def _tables(parts: Iterable[Pairs]) -> list[Table]:

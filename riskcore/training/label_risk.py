@@ -16,7 +16,7 @@ from riskcore.config import RankConfig
 from riskcore.risk import auroc
 from riskcore.training.ensemble import Ensemble, Stacked, stacked_log_odds
 from riskcore.training.newton import ridge_logistic
-from riskcore.training.results import CONFIDENCE, STACKED, LabelRisk, RiskChoice
+from riskcore.training.results import CONFIDENCE, STACKED, LabelRisk, RankingModel, RiskChoice
 
 
 def label_risk(
@@ -31,26 +31,30 @@ def label_risk(
     Without them (None) the ranking cannot be checked on validation pairs, and the stacked evidence is used as it is.
     """
     config = ensemble.config.rank
-    against = _evidence_against(stacked.probability, stacked.spread, probability >= 0.5, config)
+    against = evidence_against(stacked.probability, stacked.spread, probability >= 0.5, config)
     if stacked.out_of_fold is None or validated is None:
-        return LabelRisk(expit(against), STACKED, ensemble.labels_used, calibrated=stacked.out_of_fold is not None)
+        calibrated, model = stacked.out_of_fold is not None, _model(stacked, 0.0, 1.0)
+        return LabelRisk(expit(against), STACKED, ensemble.labels_used, calibrated, model=model)
     label = validated >= 0.5
     wrong = label != (ensemble.evidence.validation.labels == 1)
-    on_validation = _evidence_against(stacked.out_of_fold, stacked.validation_spread, label, config)
-    doubt = _evidence_against(validated, None, label, config)
+    on_validation = evidence_against(stacked.out_of_fold, stacked.validation_spread, label, config)
+    doubt = evidence_against(validated, None, label, config)
     choice: RiskChoice = {
         "errors": int(wrong.sum()),
         "stacked": auroc(on_validation, wrong),
         "confidence": auroc(doubt, wrong),
     }
     if _prefers_confidence(choice, config):
-        target_doubt = _evidence_against(probability, None, probability >= 0.5, config)
-        risk = _calibrated(doubt, wrong, target_doubt, config)
-        return LabelRisk(risk, CONFIDENCE, ensemble.labels_used, True, choice)
-    return LabelRisk(_calibrated(on_validation, wrong, against, config), STACKED, ensemble.labels_used, True, choice)
+        target_doubt = evidence_against(probability, None, probability >= 0.5, config)
+        model = _model(stacked, *_calibration(doubt, wrong, config))
+        risk = expit(model.offset + model.scale * target_doubt)
+        return LabelRisk(risk, CONFIDENCE, ensemble.labels_used, True, choice, model)
+    model = _model(stacked, *_calibration(on_validation, wrong, config))
+    risk = expit(model.offset + model.scale * against)
+    return LabelRisk(risk, STACKED, ensemble.labels_used, True, choice, model)
 
 
-def _evidence_against(
+def evidence_against(
     probability: np.ndarray, spread: np.ndarray | None, label: np.ndarray, config: RankConfig
 ) -> np.ndarray:
     """Log-odds that the label is wrong, at the quantile that Value at Risk takes."""
@@ -67,10 +71,19 @@ def _prefers_confidence(choice: RiskChoice, config: RankConfig) -> bool:
     return confidence > stacked
 
 
-def _calibrated(against: np.ndarray, wrong: np.ndarray, of_target: np.ndarray, config: RankConfig) -> np.ndarray:
+def _calibration(against: np.ndarray, wrong: np.ndarray, config: RankConfig) -> tuple[float, float]:
     """Platt's logistic curve, pulled towards "as it is"; it never reverses the order."""
     penalty = np.array([config.offset_penalty, config.scale_penalty])
     inputs = np.column_stack([np.ones(len(against)), against])
     offset, scale = ridge_logistic(inputs, wrong.astype(np.float64), np.array([0.0, 1.0]), penalty)
-    calibrated: np.ndarray = expit(offset + max(float(scale), config.least_scale) * of_target)
-    return calibrated
+    return float(offset), max(float(scale), config.least_scale)
+
+
+def _model(stacked: Stacked, offset: float, scale: float) -> RankingModel:
+    """What ranks other pairs in the same way."""
+    stacker, competition = stacked.stacker, stacked.competition
+    weights = tuple(stacker.weights.tolist())
+    if competition is None:
+        return RankingModel(stacker.offset, weights, None, offset, scale, None)
+    counts = (competition.offset, competition.scale, competition.left, competition.right)
+    return RankingModel(stacker.offset, weights, counts, offset, scale, stacked.alone)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TextIO, TypedDict, 
 if TYPE_CHECKING:
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
+    from riskcore.training.fitted_learners import FittedLearners
     from riskcore.training.results import DoubtedLabel, EpochRow, IterationScores, MethodResult
 
 
@@ -77,6 +78,9 @@ class Listener:
     def on_doubted_labels(self, labels: Sequence[DoubtedLabel]) -> None:
         """Validation labels that the matcher and every base learner contradict; none, as a rule."""
 
+    def on_base_learners(self, learners: FittedLearners) -> None:
+        """The base learners, fitted on all validation pairs that are trusted."""
+
     def on_iteration_end(self, scores: IterationScores) -> None:
         """One iteration of adaptive training over all target pairs."""
 
@@ -105,6 +109,8 @@ def notify(listeners: Iterable[Listener], event: Literal["on_evidence"], record:
 def notify(
     listeners: Iterable[Listener], event: Literal["on_doubted_labels"], record: Sequence[DoubtedLabel]
 ) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_base_learners"], record: FittedLearners) -> None: ...
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_iteration_end"], record: IterationScores) -> None: ...
 @overload

@@ -110,6 +110,6 @@ class MethodContext:
             None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples),
             labels_used if matcher.trainable else (),  # where external scores come from is not known here
             {**record, "validation_f1": f1},
-            learned or {},
+            learned if learned is not None else matcher.snapshot(),
             None if taught else validated,
         )

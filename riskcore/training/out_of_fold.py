@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Sequence
-from functools import partial
 
 import numpy as np
 
@@ -13,43 +13,58 @@ from riskcore.matchers.base import Arrays, Matcher, ShouldStop
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.base_learners import (
     ScoredPart,
-    base_learner_log_odds,
     fine_tuned_log_odds,
-    source_learner_log_odds,
+    fine_tuned_weights,
+    fit_base_learners,
+    fit_source_learners,
 )
 from riskcore.training.evidence import Evidence
+from riskcore.training.fitted_learners import FittedLearners
 from riskcore.training.folds import folds_of
 from riskcore.training.listeners import Listener, notify
 
-FitPredict = Callable[[ScoredPart, Sequence[ScoredPart]], list[np.ndarray]]  # fitted on the first, log-odds of the rest
 Fold = tuple[np.ndarray, np.ndarray]  # rows held out, and the rest
+Fit = Callable[[ScoredPart], FittedLearners]
+Predict = Callable[[FittedLearners, ScoredPart], np.ndarray]  # log-odds
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Predicted:
+    """Log-odds of the base learners for `validation`, `target` and `unseen` pairs, and the learners that were fitted on
+    all validation pairs."""
+
+    log_odds: Arrays
+    learners: FittedLearners
 
 
 def out_of_fold_log_odds(
     matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
-) -> Arrays:
+) -> Predicted:
     """Log-odds of all base learners, pairs x learners: out-of-fold for validation pairs, fitted on all of them for
     target and unseen pairs."""
     parts = _scored_parts(matcher, evidence)
     validation = parts.pop("validation")
-    learners = _learners_with_folds(matcher, evidence, config, should_stop)
-    step = _stepper(sum(len(folds) + 1 for _, folds in learners), listeners, should_stop)
-    columns = []
-    for fit_predict, folds in learners:
-        predicted = dict(zip(parts, fit_predict(validation, list(parts.values())), strict=True))
+    several = _learners_with_folds(matcher, evidence, config, should_stop)
+    step = _stepper(sum(len(folds) + 1 for _, _, folds in several), listeners, should_stop)
+    columns, fitted = [], FittedLearners(())
+    for fit, predict, folds in several:
+        found = fit(validation)
+        fitted = FittedLearners((*fitted.learners, *found.learners), {**fitted.fine_tuned, **found.fine_tuned})
+        predicted = {name: predict(found, some) for name, some in parts.items()}
         step()
-        columns.append({**predicted, "validation": _out_of_fold(fit_predict, validation, folds, step)})
-    return {name: np.column_stack([column[name] for column in columns]) for name in columns[0]}
+        columns.append({**predicted, "validation": _out_of_fold(fit, predict, validation, folds, step)})
+    return Predicted({name: np.column_stack([column[name] for column in columns]) for name in columns[0]}, fitted)
 
 
 def source_log_odds(
     matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
-) -> Arrays:
+) -> Predicted:
     """The same of the learners that the source alone teaches, for targets without validation labels of both classes."""
-    parts = _scored_parts(matcher, evidence)
-    found = source_learner_log_odds(evidence, list(parts.values()), config)
+    fitted = FittedLearners(fit_source_learners(evidence, config))
+    floor = config.stack.probability_floor
+    found = {name: fitted.log_odds(some, floor) for name, some in _scored_parts(matcher, evidence).items()}
     _stepper(1, listeners, should_stop)()
-    return dict(zip(parts, found, strict=True))
+    return Predicted(found, fitted)
 
 
 def _scored_parts(matcher: Matcher, evidence: Evidence) -> dict[str, ScoredPart]:
@@ -66,26 +81,37 @@ def folds_and_rests(labels: np.ndarray, count: int, seed: int) -> list[Fold]:
 
 def _learners_with_folds(
     matcher: Matcher, evidence: Evidence, config: RunConfig, should_stop: ShouldStop
-) -> list[tuple[FitPredict, list[Fold]]]:
+) -> list[tuple[Fit, Predict, list[Fold]]]:
     """The base learners and their folds. Fine-tuning the matcher is expensive: with many labels it has fewer folds."""
-    labels, adapt = evidence.validation.labels, config.adapt
+    labels, adapt, floor = evidence.validation.labels, config.adapt, config.stack.probability_floor
     folds = folds_and_rests(labels, adapt.stacking_folds, stream_seed(config.seed, Stream.STACKING_FOLDS))
-    learners: list[tuple[FitPredict, list[Fold]]] = [(partial(base_learner_log_odds, evidence, config=config), folds)]
+
+    def fit_others(train: ScoredPart) -> FittedLearners:
+        return FittedLearners(fit_base_learners(evidence, train, config))
+
+    def fine_tune(train: ScoredPart) -> FittedLearners:
+        return FittedLearners((), fine_tuned_weights(matcher, train, config, should_stop))
+
+    learners: list[tuple[Fit, Predict, list[Fold]]] = [
+        (fit_others, lambda fitted, some: fitted.log_odds(some, floor), folds)
+    ]
     if matcher.trainable:
         few = len(labels) < adapt.few_validation_pairs
         drawn = stream_seed(config.seed, Stream.FINE_TUNING_FOLDS)
         fewer = folds if few else folds_and_rests(labels, adapt.fine_tuning_folds, drawn)
-        learners.append((partial(fine_tuned_log_odds, matcher, config=config, should_stop=should_stop), fewer))
+        learners.append(
+            (fine_tune, lambda fitted, some: fine_tuned_log_odds(matcher, fitted.fine_tuned, some, floor), fewer)
+        )
     return learners
 
 
 def _out_of_fold(
-    fit_predict: FitPredict, validation: ScoredPart, folds: Sequence[Fold], step: Callable[[], None]
+    fit: Fit, predict: Predict, validation: ScoredPart, folds: Sequence[Fold], step: Callable[[], None]
 ) -> np.ndarray:
     """Log-odds of each validation pair from base learners fitted on the other folds."""
     predicted: np.ndarray | None = None
     for fold, rest in folds:
-        some = fit_predict(validation.take(rest), [validation.take(fold)])[0]
+        some = predict(fit(validation.take(rest)), validation.take(fold))
         predicted = np.zeros((len(validation.part), *some.shape[1:])) if predicted is None else predicted
         predicted[fold] = some
         step()

@@ -88,6 +88,21 @@ class RiskChoice(TypedDict):
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class RankingModel:
+    """What the risk of any pair's label follows from, once it is fitted; with it, new pairs are ranked the same way.
+
+    risk = 1 / (1 + exp(-(offset + scale * evidence against the label))).
+    """
+
+    stacker_offset: float
+    stacker_weights: tuple[float, ...]  # of the matcher, then of the base learners
+    competition: tuple[float, float, float, float] | None  # offset, scale, left, right
+    offset: float
+    scale: float
+    before_competition: np.ndarray | None  # stacked probability of target pairs; None where competitors do not count
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class LabelRisk:
     """The risk of every target pair's label by all the evidence, and how it was found."""
 
@@ -96,6 +111,7 @@ class LabelRisk:
     labels_used: tuple[str, ...]
     calibrated: bool  # on validation labels; otherwise only the order means something
     choice: RiskChoice | None = None  # None where validation labels could not be compared
+    model: RankingModel | None = None
 
 
 class DoubtedLabel(TypedDict):
@@ -135,9 +151,10 @@ class MethodResult:
     unseen: np.ndarray | None  # float64, pairs of the target that no method was given
     labels_used: tuple[str, ...]  # of "source", "validation": those that trained, fitted or chose what gave the answer
     record: dict[str, Any]  # best_iteration (the kept one) or best_epoch, validation_f1, lacked, rows; methods add more
-    learned: Arrays = dataclasses.field(default_factory=dict)  # weights that later methods start from (`tradition`)
+    learned: Arrays = dataclasses.field(default_factory=dict)  # by the matcher that answers; others start from it
     validated: np.ndarray | None = None  # probabilities of validation pairs, if none was taught by the pair's own label
     risk: LabelRisk | None = None  # of the answer's labels; a run fills it in where the method does not
+    stacked: bool = False  # whether the stacker answers, not the matcher alone
 
 
 def target_figures(scores: RiskScores, risk: LabelRisk | None) -> TargetFigures:

@@ -100,7 +100,8 @@ def _matcher_alone(
     record = {"best_iteration": row["iteration"], "validation_f1": row["validation_f1"], "lacked": [why]}
     chosen = ("source", "validation") if part.has_both_classes else ("source",) if matcher.trainable else ()
     rows = {"rows": [*rejected, row]}
-    return MethodResult("risk+", probability, unseen, chosen, {**record, **rows}, validated=validated, risk=risk)
+    learned = matcher.snapshot()
+    return MethodResult("risk+", probability, unseen, chosen, {**record, **rows}, learned, validated, risk)
 
 
 def _row_of_matcher(
@@ -222,6 +223,8 @@ def _answer(
         of_unseen,
         ("source", "validation"),
         record,
-        validated=made.out_of_fold,
-        risk=made.risk,
+        matcher.snapshot(),
+        made.out_of_fold,
+        made.risk,
+        stacked=True,
     )

@@ -18,9 +18,16 @@ from riskcore.data.pairs import LabelledPairs
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.matchers import create
 from riskcore.training import ensemble, out_of_fold, risk_plus
-from riskcore.training.base_learners import BASE_LEARNERS, ScoredPart, fine_tuned_log_odds, posterior_means
+from riskcore.training.base_learners import (
+    BASE_LEARNERS,
+    ScoredPart,
+    fine_tuned_log_odds,
+    fine_tuned_weights,
+    posterior_means,
+)
 from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.experiment import methods_of, run_experiment
+from riskcore.training.fitted_learners import FittedLearners
 from riskcore.training.gather import gather
 from riskcore.training.supervised import train_on_labels
 from tests.training.conftest import with_methods
@@ -32,6 +39,10 @@ def evidence_and_matcher(workload: Workload, config: RunConfig):
     matcher = create(config.matcher, workload.attributes)
     train_on_labels(matcher, evidence.source.examples, evidence.validation.examples, config.tune, config.seed)
     return evidence, matcher
+
+
+def predicted(log_odds: dict[str, np.ndarray]) -> out_of_fold.Predicted:
+    return out_of_fold.Predicted(log_odds, FittedLearners(()))
 
 
 def test_out_of_fold_predictions_do_not_depend_on_the_pairs_own_labels(
@@ -48,7 +59,7 @@ def test_out_of_fold_predictions_do_not_depend_on_the_pairs_own_labels(
     examples = dataclasses.replace(evidence.validation.examples, pairs=validation)
     relabelled = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
     log_odds, of_flipped = (
-        out_of_fold.out_of_fold_log_odds(matcher, some, quick, (), lambda: False)["validation"]
+        out_of_fold.out_of_fold_log_odds(matcher, some, quick, (), lambda: False).log_odds["validation"]
         for some in (evidence, relabelled)
     )
     np.testing.assert_array_equal(log_odds[fold], of_flipped[fold])
@@ -60,7 +71,7 @@ def test_there_is_a_column_for_each_base_learner_and_the_matcher_is_unchanged(
 ) -> None:
     evidence, matcher = evidence_and_matcher(shifted[0], quick)
     before = matcher.snapshot()
-    log_odds = out_of_fold.out_of_fold_log_odds(matcher, evidence, quick, (), lambda: False)
+    log_odds = out_of_fold.out_of_fold_log_odds(matcher, evidence, quick, (), lambda: False).log_odds
     assert set(log_odds) == {"validation", "target"}
     assert log_odds["validation"].shape == (len(evidence.validation), len(BASE_LEARNERS) + 1)
     assert log_odds["target"].shape == (len(evidence.target), len(BASE_LEARNERS) + 1)
@@ -82,7 +93,8 @@ def test_the_matcher_is_fine_tuned_at_its_falling_training_rate(
 
     monkeypatch.setattr(matcher, "fine_tune", noted)
     part = ScoredPart(evidence.validation, matcher.predict_proba(evidence.validation.examples))
-    (log_odds,) = fine_tuned_log_odds(matcher, part, [part], quick, lambda: False)
+    weights = fine_tuned_weights(matcher, part, quick, lambda: False)
+    log_odds = fine_tuned_log_odds(matcher, weights, part, quick.stack.probability_floor)
     usual = matcher.rates.train
     assert rates == pytest.approx([usual, 0.55 * usual, 0.1 * usual])
     labels = evidence.validation.labels
@@ -96,7 +108,7 @@ def test_the_matcher_is_kept_where_base_learners_are_noise(
     rng, width = np.random.default_rng(0), len(BASE_LEARNERS) + 1
     sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
     noise = {name: rng.normal(0, 6, (size, width)) for name, size in sizes.items()}
-    monkeypatch.setattr(ensemble, "out_of_fold_log_odds", lambda *_: noise)
+    monkeypatch.setattr(ensemble, "out_of_fold_log_odds", lambda *_: predicted(noise))
     sure = np.where(evidence.validation.labels == 1, 1 - 1e-6, 1e-6)
     own = matcher.predict_proba
     known = evidence.validation.examples
@@ -125,7 +137,7 @@ def test_the_settings_of_a_run_reach_stacker_and_domain_similarity(
     evidence, matcher = evidence_and_matcher(shifted[0], config)
     sizes = {"validation": len(evidence.validation), "target": len(evidence.target)}
     zeros = {name: np.zeros((size, len(BASE_LEARNERS) + 1)) for name, size in sizes.items()}
-    monkeypatch.setattr(ensemble, "out_of_fold_log_odds", lambda *_: zeros)
+    monkeypatch.setattr(ensemble, "out_of_fold_log_odds", lambda *_: predicted(zeros))
     seen: set[Config] = set()
     for name in ("fit_stacker", "domain_similarity"):
         real = getattr(ensemble, name)

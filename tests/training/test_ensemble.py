@@ -90,7 +90,7 @@ def test_rules_of_the_target_are_out_of_fold_too(
     )
     flipped = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
     one, other = (
-        out_of_fold.out_of_fold_log_odds(matcher, some, quick, (), lambda: False)["validation"]
+        out_of_fold.out_of_fold_log_odds(matcher, some, quick, (), lambda: False).log_odds["validation"]
         for some in (evidence, flipped)
     )
     np.testing.assert_array_equal(one[fold], other[fold])

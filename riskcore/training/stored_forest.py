@@ -1,0 +1,76 @@
+"""A random forest as plain arrays: stored without pickle, and the same probabilities as scikit-learn's, bit for bit."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+from numba import njit
+from sklearn.ensemble import RandomForestClassifier
+
+from riskcore.matchers.base import Arrays
+from riskcore.training.forest import with_flags
+
+_LEAF = -1
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class StoredForest:
+    """The nodes of all trees, tree after tree. Children are counted from the first node of their tree."""
+
+    starts: np.ndarray  # int64: where each tree begins, and the end of the last
+    left: np.ndarray  # int32; -1 in a leaf
+    right: np.ndarray  # int32
+    feature: np.ndarray  # int32
+    threshold: np.ndarray  # float32: a value at or below it goes left
+    share: np.ndarray  # float64: of matches among the pairs of a node
+
+    @classmethod
+    def of(cls, forest: RandomForestClassifier) -> StoredForest:
+        trees = [estimator.tree_ for estimator in forest.estimators_]
+        classes = forest.classes_.tolist()
+        match = classes.index(1) if 1 in classes else None
+        shares = [np.zeros(tree.node_count) if match is None else tree.value[:, 0, match] for tree in trees]
+        return cls(
+            np.concatenate([[0], np.cumsum([tree.node_count for tree in trees])]).astype(np.int64),
+            np.concatenate([tree.children_left for tree in trees]).astype(np.int32),
+            np.concatenate([tree.children_right for tree in trees]).astype(np.int32),
+            np.concatenate([tree.feature for tree in trees]).astype(np.int32),
+            _rounded_down(np.concatenate([tree.threshold for tree in trees])),
+            np.concatenate(shares).astype(np.float64),
+        )
+
+    def predict_proba(self, metrics: np.ndarray) -> np.ndarray:
+        """Match probability of each pair, from its metrics."""
+        inputs = np.ascontiguousarray(with_flags(metrics), dtype=np.float32)
+        total: np.ndarray = _sum_of_trees(
+            inputs, self.starts, self.left, self.right, self.feature, self.threshold, self.share
+        )
+        return total / (len(self.starts) - 1)
+
+    def arrays(self) -> Arrays:
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+
+def _rounded_down(threshold: np.ndarray) -> np.ndarray:
+    """The largest float32 that is not above: scikit-learn compares float32 values with float64 thresholds, and a
+    float32 value is at or below the one exactly where it is at or below the other."""
+    rounded = threshold.astype(np.float32)
+    above = rounded.astype(np.float64) > threshold
+    rounded[above] = np.nextafter(rounded[above], np.float32(-np.inf))
+    return rounded
+
+
+@njit(cache=True, nogil=True)
+def _sum_of_trees(inputs, starts, left, right, feature, threshold, share):  # type: ignore[no-untyped-def]
+    """The trees' shares, added up in their order, as scikit-learn does in one thread."""
+    total = np.zeros(len(inputs))
+    for tree in range(len(starts) - 1):
+        first = starts[tree]
+        for row in range(len(inputs)):
+            node = first
+            while left[node] != _LEAF:
+                goes_left = inputs[row, feature[node]] <= threshold[node]
+                node = first + (left[node] if goes_left else right[node])
+            total[row] += share[node]
+    return total
