@@ -26,6 +26,16 @@ def test_check_tells_what_the_data_is(run, tmp_path):
     assert "50.0%" in result.stdout
     assert "fingerprint: a391476b" in result.stdout
     assert "can be used: 0 errors, 0 warnings" in result.stdout
+    assert "It can be a source: 12 labelled pairs, 6 of them matches." in result.stdout
+
+
+def test_check_tells_what_tables_without_pairs_need(run, tmp_path):
+    folder = write_folder(tmp_path / "set", dict.fromkeys(("train", "valid", "test")))
+    result = run("data", "check", folder)
+    assert result.exit_code == 0
+    assert "Find candidates first" in result.stdout
+    uses = {one["kind"]: one["possible"] for one in json.loads(run("data", "check", folder, "--json").stdout)["uses"]}
+    assert uses == dict.fromkeys(("candidates", "target", "labels", "source", "alone"), False)
 
 
 def test_check_as_json_is_one_document(run, tmp_path):
@@ -56,9 +66,9 @@ def test_profile_shows_the_figures_alone(run, tmp_path):
 
 
 def test_profile_refuses_data_that_cannot_be_used(run, tmp_path):
-    result = run("data", "profile", write_folder(tmp_path / "set", {"train": None}))
+    result = run("data", "profile", write_folder(tmp_path / "set", {"train": [PAIR_HEADER]}))
     assert result.exit_code == 2
-    assert "The folder has no train" in result.stderr
+    assert "There is no pair in it" in result.stderr
     assert result.stdout == ""
 
 
@@ -70,9 +80,9 @@ def test_warnings_do_not_fail_the_check(run, tmp_path):
 
 
 def test_errors_fail_the_check(run, tmp_path):
-    result = run("data", "check", write_folder(tmp_path / "set", {"train": None}))
+    result = run("data", "check", write_folder(tmp_path / "set", {"train": [PAIR_HEADER]}))
     assert result.exit_code == 1
-    assert "error [missing_file] train.csv" in result.stdout
+    assert "error [empty_split] train.csv" in result.stdout
     assert "cannot be used: 1 error, 0 warnings" in result.stdout
 
 

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from riskcore.cli import bench, block, compare, data, export, pairs, run, runs, serve
+from riskcore.cli import bench, block, bring, compare, data, export, pairs, run, runs, serve
 from riskcore.cli.console import Commands, say
 from riskcore.version import __version__
 
@@ -23,6 +23,7 @@ app = typer.Typer(
     add_completion=False,
     pretty_exceptions_enable=False,
 )
+data.app.command("bring")(bring.bring)
 app.add_typer(data.app, name="data")
 app.command("block")(block.block)
 app.command("run")(run.run)

@@ -115,8 +115,10 @@ def _folder(folder: Path, log: ProblemLog) -> tuple[tuple[Table | None, Table | 
         return (left, right), None
     if right is not None and np.array_equal(left.ids, right.ids) and left.values.equals(right.values):
         right = None
-    found = [_known(file, left, right or left, log) for stem in SPLITS if (file := files[stem]) is not None]
-    if not found:
+    found = [
+        _known(file, left, right or left, log, labelled=True) for stem in SPLITS if (file := files[stem]) is not None
+    ]
+    if not sum(len(one[0]) for one in found):
         return (left, right), None
     return (left, right), (np.concatenate([one[0] for one in found]), np.concatenate([one[1] for one in found]))
 
@@ -167,8 +169,9 @@ def _with_id(file: TextFile, column: str) -> TextFile:
     return dataclasses.replace(file, columns=kept.rename_columns(names))
 
 
-def _known(path: Path, left: Table, right: Table, log: ProblemLog) -> Known:
-    """Rows of the matches in a file of pairs: those with label 1, or all where there are no labels."""
+def _known(path: Path, left: Table, right: Table, log: ProblemLog, labelled: bool = False) -> Known:
+    """Rows of the matches in a file of pairs: those with label 1. Where there are no labels, all of them match, unless
+    it is a file that should have labels."""
     import numpy as np
 
     from riskcore.config import DataConfig
@@ -182,7 +185,7 @@ def _known(path: Path, left: Table, right: Table, log: ProblemLog) -> Known:
         return nothing, nothing
     rows = [rows_of(file, column, table, log) for column, table in ((LEFT_ID, left), (RIGHT_ID, right))]
     kept = (rows[0] >= 0) & (rows[1] >= 0)
-    if LABEL in file.names:
+    if LABEL in file.names or labelled:
         kept &= read_labels(file, log, DataConfig()) == 1
     return rows[0][kept], rows[1][kept]
 

@@ -1,8 +1,9 @@
-"""`data check`, `data profile` and `data download`."""
+"""`data check`, `data profile` and `data download`. `data bring` is in a module of its own."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -16,6 +17,7 @@ from riskcore.paths import DATA_VARIABLE, default_data
 if TYPE_CHECKING:
     from riskcore.data.problems import Problem
     from riskcore.data.profile import DataProfile
+    from riskcore.data.uses import Use
 
 DATA = default_data()
 _COLOURS = {"error": "bold red", "warning": "yellow"}
@@ -31,6 +33,7 @@ def check(
     """Show what a data set holds, and everything that is wrong with it. Exits with 1 if it cannot be used."""
     from riskcore.data.profile import profile
     from riskcore.data.reading import inspect_data
+    from riskcore.data.uses import possible_uses
 
     data, problems = inspect_data(path)
     if any(problem.kind in ("path_missing", "not_a_data_set") for problem in problems):
@@ -38,10 +41,13 @@ def check(
 
         raise DataFormatError(problems)
     figures = profile(data) if data is not None else None
+    uses = possible_uses(data) if data is not None else ()
     if as_json:
-        print_json(_check_document(path, figures, problems))
+        document = _check_document(path, figures, problems)
+        print_json({**document, "uses": [one.to_dict() for one in uses]})
     else:
         _print_check(path, figures, problems)
+        print_uses(uses)
     if data is None:
         raise typer.Exit(FOUND_ERRORS)
 
@@ -116,6 +122,12 @@ def _print_check(path: Path, figures: DataProfile | None, problems: list[Problem
     usable = "can be used" if figures is not None else "cannot be used"
     counts = ", ".join(counted(_count(problems, severity), severity) for severity in _COLOURS)
     say(Text(f"{visible(str(path))} {usable}: {counts}.", style="bold"))
+
+
+def print_uses(uses: Sequence[Use]) -> None:
+    """What is possible with a data set, a line for each use."""
+    for use in uses:
+        say(Text("yes " if use.possible else "no  ", style="green" if use.possible else "yellow") + Text(str(use)))
 
 
 def _print_figures(figures: DataProfile) -> None:

@@ -23,7 +23,7 @@ def unpack(archive: Path, folder: Path, max_bytes: int, max_members: int, max_ra
         with zipfile.ZipFile(archive) as source:
             members = _data_members(source, max_bytes, max_members, max_ratio)
             for name, member in members.items():
-                _write(source, member, folder / name)
+                write_member(source, member, folder / name)
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError) as error:
         raise DownloadError(f"The archive is damaged or not a zip file ({error}). Try again later.") from error
 
@@ -36,7 +36,7 @@ def _data_members(
     if len(members) > max_members:
         raise DownloadError(f"The archive contains {len(members):,} files; at most {max_members:,} are accepted.")
     for member in members:
-        _check_member(member, max_ratio)
+        check_member(member, max_ratio)
     wanted = [m for m in members if not m.is_dir() and "__MACOSX" not in m.filename and _name(m) in FILES]
     found = {_name(member): member for member in wanted}
     absent = [name for name in FILES if name not in found]
@@ -52,7 +52,8 @@ def _name(member: zipfile.ZipInfo) -> str:
     return PurePosixPath(member.filename).name
 
 
-def _check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
+def check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
+    """Refuses a member that would be written elsewhere, is a link, or is a bomb."""
     name = member.filename
     parts = PurePosixPath(name.replace("\\", "/")).parts
     if ".." in parts or name.startswith(("/", "\\")) or ":" in name or "\0" in name:
@@ -65,7 +66,7 @@ def _check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
         )
 
 
-def _write(source: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
+def write_member(source: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
     """Copy one member; the zip module checks its CRC, and the size it declared is never exceeded."""
     left = member.file_size
     with source.open(member) as packed, path.open("xb") as plain:

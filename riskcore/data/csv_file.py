@@ -1,13 +1,15 @@
 """Reading csv files tolerantly: every fault of a file is logged with its row, and reading continues after it.
 
 Comma separated, quoted with `"` (doubled inside a cell), UTF-8 with or without a byte order mark, any line
-ending, blank lines skipped. Cells come out as the text that is there; what counts as missing is decided later.
+ending, blank lines skipped; another delimiter or encoding is given as a `CsvForm`. Cells come out as the text that is
+there; what counts as missing is decided later.
 """
 
 from __future__ import annotations
 
 import codecs
 import csv
+import dataclasses
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,17 +26,36 @@ _FLUSH_ROWS = 50_000  # rows held as Python lists before they become columns
 _FIELD_LIMIT = 2**31 - 1  # the csv module's own limit (131,072 by default) would end the reading, not report
 _REREAD_CHARS = 50_000_000  # after this much reading twice, quoting cannot be repaired and reading stops
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
+_UNREADABLE = "\ufffd"  # stands for bytes that mean nothing in the file's encoding
+_UTF8 = ("utf-8", "utf-8-sig")
 
 
-def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig) -> TextFile | None:
+@dataclasses.dataclass(frozen=True)
+class CsvForm:
+    """How the text of a csv file is written."""
+
+    delimiter: str = ","
+    encoding: str = "utf-8"
+
+    @property
+    def is_utf8(self) -> bool:
+        return self.encoding in _UTF8
+
+
+STANDARD = CsvForm()
+
+
+def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig, form: CsvForm = STANDARD) -> TextFile | None:
     """The file's cells, with all its faults logged under the name `file`; None if it cannot be read at all."""
-    if _is_utf16(path):
+    if form.is_utf8 and _is_utf16(path):
         log.add("broken_encoding", "The file is UTF-16, not UTF-8.", "Save it as UTF-8.", file)
         return None
-    suspect = _scan(path)
+    suspect = _scan(path) if form.is_utf8 else True
     csv.field_size_limit(max(_FIELD_LIMIT, csv.field_size_limit()))
-    with path.open(encoding="utf-8-sig", errors="surrogateescape", newline="") as lines:
-        records = _records(_Lines(lines), file, log)
+    encoding = "utf-8-sig" if form.is_utf8 else form.encoding
+    errors = "replace" if _is_wide(form) else "surrogateescape"  # which UTF-16 does not know
+    with path.open(encoding=encoding, errors=errors, newline="") as lines:
+        records = _records(_Lines(lines), file, log, form.delimiter)
         _, header, _ = next(records, (0, None, False))
         if header is None:
             log.add("empty_file", "The file is empty.", "Give it a header row and records.", file)
@@ -42,8 +63,12 @@ def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig) -> Text
         if len(header) > config.max_columns:
             too_many_columns(len(header), file, log, config)
             return None
-        header = [_clean(name, 1, f"#{number}", file, log) for number, name in enumerate(header, start=1)]
-        return _collect(records, column_names(header, file, log), suspect, file, log, config)
+        header = [_clean(name, 1, f"#{number}", file, log, form) for number, name in enumerate(header, start=1)]
+        return _collect(records, column_names(header, file, log), suspect, file, log, config, form)
+
+
+def _is_wide(form: CsvForm) -> bool:
+    return form.encoding.startswith(("utf-16", "utf-32"))
 
 
 def _scan(path: Path) -> bool:
@@ -100,13 +125,15 @@ class _Lines:
         return first
 
 
-def _records(lines: _Lines, file: str, log: ProblemLog) -> Iterator[tuple[int, list[str], bool]]:
+def _records(
+    lines: _Lines, file: str, log: ProblemLog, delimiter: str = STANDARD.delimiter
+) -> Iterator[tuple[int, list[str], bool]]:
     """Row number and fields of each record that is not blank, and whether its quotes were broken.
 
     A quote that is not closed swallows the lines after it. Such a record is read again as its first line
     alone, and reading continues with the second: one bad quote affects one row, not the rest of the file.
     """
-    reader = csv.reader(lines, strict=True)
+    reader = csv.reader(lines, strict=True, delimiter=delimiter)
     while True:
         lines.start_record()
         row = lines.number + 1
@@ -122,8 +149,8 @@ def _records(lines: _Lines, file: str, log: ProblemLog) -> Iterator[tuple[int, l
                 )
                 return
             log.add("broken_quote", "A quoted cell is not closed properly.", cure, file, row)
-            yield row, next(csv.reader([lines.go_back()])), True
-            reader = csv.reader(lines, strict=True)
+            yield row, next(csv.reader([lines.go_back()], delimiter=delimiter)), True
+            reader = csv.reader(lines, strict=True, delimiter=delimiter)
             continue
         if len(fields) > 1 or (fields and fields[0].strip()):
             yield row, fields, False
@@ -136,6 +163,7 @@ def _collect(
     file: str,
     log: ProblemLog,
     config: DataConfig,
+    form: CsvForm,
 ) -> TextFile:
     """All records as columns. Ragged rows are padded or cut, so that their ids are still known to other files."""
     numbers: list[int] = []
@@ -148,7 +176,7 @@ def _collect(
         if len(fields) != len(names):
             fields = _squared(fields, row, len(names), file, log, known=broken)
         if suspect:
-            fields = [_clean(field, row, name, file, log) for name, field in zip(names, fields, strict=True)]
+            fields = [_clean(field, row, name, file, log, form) for name, field in zip(names, fields, strict=True)]
         numbers.append(row)
         held.append(fields)
         if len(held) == _FLUSH_ROWS:
@@ -161,23 +189,32 @@ def _collect(
 def _squared(fields: list[str], row: int, width: int, file: str, log: ProblemLog, known: bool) -> list[str]:
     """The fields padded or cut to the header's width; logged unless a broken quote already explains it."""
     message = f"The row has {len(fields):,} fields, the header {width:,}."
-    cure = "Quote cells that hold commas." if len(fields) > width else "Add the missing commas."
+    cure = "Quote cells that hold the delimiter." if len(fields) > width else "Add the missing delimiters."
     if not known:
         log.add("ragged_row", message, cure, file, row)
     return (fields + [""] * (width - len(fields)))[:width]
 
 
-def _clean(cell: str, row: int, column: str | None, file: str, log: ProblemLog) -> str:
+def _clean(cell: str, row: int, column: str | None, file: str, log: ProblemLog, form: CsvForm) -> str:
     """The cell with broken bytes and NULs replaced, both logged."""
     if "\0" in cell:
         log.add("nul_byte", "A cell holds a NUL byte.", "Remove it.", file, row, column)
-        cell = cell.replace("\0", "\ufffd")
+        cell = cell.replace("\0", _UNREADABLE)
+    elif _is_wide(form) and _UNREADABLE in cell:
+        log.add(
+            "broken_encoding", f"A cell is not valid {form.encoding}: {shown(cell)}.", _cure(form), file, row, column
+        )
     if not cell.isascii() and any("\udc80" <= char <= "\udcff" for char in cell):
-        broken = cell.encode("utf-8", "surrogateescape")
-        message = f"A cell holds bytes that are not UTF-8: {shown(broken.decode('utf-8', 'backslashreplace'))}."
-        log.add("broken_encoding", message, "Save the file as UTF-8.", file, row, column)
-        return broken.decode("utf-8", "replace")
+        broken = cell.encode(form.encoding, "surrogateescape")
+        named = "UTF-8" if form.is_utf8 else form.encoding
+        message = f"A cell holds bytes that are not {named}: {shown(broken.decode(form.encoding, 'backslashreplace'))}."
+        log.add("broken_encoding", message, _cure(form), file, row, column)
+        return broken.decode(form.encoding, "replace")
     return cell
+
+
+def _cure(form: CsvForm) -> str:
+    return "Save the file as UTF-8." if form.is_utf8 else "Choose another encoding, or save the file as UTF-8."
 
 
 def _columns(rows: list[list[str]], names: list[str | None]) -> pa.Table:

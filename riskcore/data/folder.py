@@ -1,7 +1,8 @@
-"""The usual format: a folder of `tableA`, `tableB`, `train`, `valid` and `test`, each csv or parquet.
+"""The usual format: a folder of `tableA`, `tableB`, `train`, `valid`, `test` and `pairs`, each csv or parquet.
 
-Tables have a column `id`; pairs have `ltable_id`, `rtable_id` and `label`, which `test` may leave out or empty.
-Without a `tableB` both sides of a pair are records of `tableA`: a self-join.
+Tables have a column `id`; pairs have `ltable_id`, `rtable_id` and `label`, which `test` and `pairs` may leave out or
+empty. Only `tableA` is needed. Without a `tableB` both sides of a pair are records of `tableA`: a self-join. What can
+be done with a folder that has only some of the files is told by `riskcore.data.uses`.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pandas as pd
 from riskcore.config import DataConfig
 from riskcore.data.checks import check_attributes, check_cells
 from riskcore.data.dataset import DataSet
-from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, read_labels, require_labels, without_bad
+from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, UNSPLIT, read_labels, require_labels, without_bad
 from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.problems import ProblemLog, shown
 from riskcore.data.tables import FORMATS, read_text_file
@@ -22,11 +23,13 @@ from riskcore.data.text_file import ID, TextFile, missing_columns
 
 TABLES = ("tableA", "tableB")
 LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"
+PAIR_STEMS = {**{split: split for split in SPLITS}, UNSPLIT: "pairs"}  # the file of each split
+_FROM_BLOCKING = ("score", "blocked_by")  # columns of candidates that blocking writes beside the ids
 
 
 def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> DataSet | None:
     """Everything in the folder, as far as it can be used; all that is wrong with it is logged."""
-    files = {stem: _read(folder, stem, log, config) for stem in (*TABLES, *SPLITS)}
+    files = {stem: _read(folder, stem, log, config) for stem in (*TABLES, *PAIR_STEMS.values())}
     left, right = (read_table(stem, files[stem], log, config) for stem in TABLES)
     if _find(folder, TABLES[1]) == []:
         right = left
@@ -34,17 +37,21 @@ def read_folder(folder: Path, log: ProblemLog, config: DataConfig) -> DataSet | 
         names = [files[stem].name for stem in TABLES]  # type: ignore[union-attr]
         check_attributes(left.attributes, right.attributes, (names[0], names[1]), ("", ""), log)
         right = left if _same(left, right) else right
-    found = {stem: _split(stem, file, left, right, log, config) for stem in SPLITS if (file := files[stem]) is not None}
+    found = {
+        split: split_of(split, file, left, right, log, config)
+        for split, stem in PAIR_STEMS.items()
+        if (file := files[stem]) is not None
+    }
     if left is None or right is None:
         return None
-    splits = {stem: split for stem, split in found.items() if split is not None}
+    splits = {name: split for name, split in found.items() if split is not None}
     return DataSet(
         folder.name,
         left,
         right,
-        splits={stem: pairs for stem, (pairs, _) in splits.items()},
-        files={stem: file.name for stem in splits if (file := files[stem]) is not None},
-        rows={stem: rows for stem, (_, rows) in splits.items()},
+        splits={name: pairs for name, (pairs, _) in splits.items()},
+        files={name: file.name for name in splits if (file := files[PAIR_STEMS[name]]) is not None},
+        rows={name: rows for name, (_, rows) in splits.items()},
     )
 
 
@@ -57,8 +64,11 @@ def _read(folder: Path, stem: str, log: ProblemLog, config: DataConfig) -> TextF
     if len(found) > 1:
         message = f"Both {found[0].name} and {found[1].name} exist."
         log.add("ambiguous_file", message, "Keep one of them.", found[0].name)
-    if not found and stem != TABLES[1]:
-        cure = f"Add {stem}.csv or {stem}.parquet to the folder."
+    if not found and stem == TABLES[0]:
+        cure = (
+            f"Add {stem}.csv or {stem}.parquet. If your tables have other names, bring them on the screen Data sets or "
+            "with `riskcore data bring`."
+        )
         log.add("missing_file", f"The folder has no {stem}.", cure, f"{stem}.csv")
     return read_text_file(found[0], log, config) if len(found) == 1 else None
 
@@ -103,7 +113,7 @@ def _same(left: Table, right: Table) -> bool:
     return np.array_equal(left.ids, right.ids) and left.values.equals(right.values)
 
 
-def _split(
+def split_of(
     name: str, file: TextFile, left: Table | None, right: Table | None, log: ProblemLog, config: DataConfig
 ) -> tuple[LabelledPairs, np.ndarray] | None:
     """The pairs of one file and their rows in it. Pairs that name no record are logged and left out."""
@@ -127,7 +137,7 @@ def _split(
 
 def _check_columns(file: TextFile, log: ProblemLog) -> None:
     for name in file.names:
-        if name not in (LEFT_ID, RIGHT_ID, LABEL):
+        if name not in (LEFT_ID, RIGHT_ID, LABEL, *_FROM_BLOCKING):
             cure = f"Pairs have {LEFT_ID}, {RIGHT_ID} and {LABEL}."
             log.add_header("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, name)
 

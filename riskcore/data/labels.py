@@ -15,7 +15,7 @@ from riskcore.data.text_file import TextFile
 LABEL = "label"
 SPLITS = ("train", "valid", "test")
 LABELLED_SPLITS = ("train", "valid")
-UNSPLIT = "all"  # the one split of a file of pairs that names none
+UNSPLIT = "all"  # the split of pairs that belong to none: of a file of pairs without splits, and of a folder's `pairs`
 UNKNOWN = -1  # the label of a pair that has none
 
 _LABELS = {"": UNKNOWN, "0": 0, "1": 1, "0.0": 0, "1.0": 1}

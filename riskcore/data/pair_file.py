@@ -37,8 +37,11 @@ LEFT, RIGHT = "left_", "right_"
 def read_pair_file(path: Path, log: ProblemLog, config: DataConfig) -> DataSet | None:
     """Everything in the file, as far as it can be used; all that is wrong with it is logged."""
     file = read_text_file(path, log, config)
-    if file is None:
-        return None
+    return None if file is None else pairs_in(file, path.stem, log, config)
+
+
+def pairs_in(file: TextFile, name: str, log: ProblemLog, config: DataConfig) -> DataSet | None:
+    """The data set of a file with both records of a pair in each row; all that is wrong with it is logged."""
     attributes = (_attributes(file, LEFT, log), _attributes(file, RIGHT, log))
     check_attributes(*attributes, (file.name, file.name), (LEFT, RIGHT), log)
     _check_columns(file, log)
@@ -55,7 +58,7 @@ def read_pair_file(path: Path, log: ProblemLog, config: DataConfig) -> DataSet |
         _table(file, prefix, names, log, config) for prefix, names in zip((LEFT, RIGHT), attributes, strict=True)
     )
     pairs = LabelledPairs(left, right, left_rows, right_rows, ids, without_bad(labels))
-    return DataSet.of_one_file(path.stem, pairs, splits, file.name, file.rows)
+    return DataSet.of_one_file(name, pairs, splits, file.name, file.rows)
 
 
 def _attributes(file: TextFile, prefix: str, log: ProblemLog) -> tuple[str, ...]:

@@ -33,6 +33,10 @@ ERRORS = {
     "too_many_rows": "more records than `max_rows`",
     "empty_column_name": "a column without a name",
     "duplicate_column": "two columns with one name",
+    "corrupt_workbook": "the file is not an xlsx workbook or is damaged",
+    "unknown_sheet": "the workbook has no sheet of that name",
+    "corrupt_archive": "the file is not a zip archive, is damaged, or is not safe to unpack",
+    "unknown_format": "the file is no table that can be read",
     "corrupt_parquet": "the file is not parquet or is damaged",
     "nested_column": "a parquet column of lists, structs or maps",
     "missing_column": "a column that the format needs is missing",
@@ -62,6 +66,7 @@ WARNINGS = {
 }
 KINDS = {**ERRORS, **WARNINGS}
 
+TEXT_ENDINGS = (".csv", ".tsv", ".tab", ".txt")  # of files that are read line by line
 SHOWN_CHARS = 60  # of a value or name quoted in a message: enough to recognise it on one line
 
 
@@ -122,8 +127,8 @@ class ProblemLog:
             self._more[kind, file, column] += count
 
     def add_header(self, kind: str, message: str, cure: str, file: str, column: str | None = None) -> None:
-        """A fault of the header, which is row 1 of a csv file and no row of a parquet file or a frame."""
-        self.add(kind, message, cure, file, 1 if file.endswith(".csv") else None, column)
+        """A fault of the header, which is row 1 of a text file and no row of a parquet file or a frame."""
+        self.add(kind, message, cure, file, 1 if file.lower().endswith(TEXT_ENDINGS) else None, column)
 
     def add_rows(
         self,

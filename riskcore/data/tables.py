@@ -22,7 +22,7 @@ def read_text_file(path: Path, log: ProblemLog, config: DataConfig) -> TextFile 
     """The file as text with all its faults logged; None if nothing of it can be used."""
     file = path.name
     try:
-        if not _is_readable(path, log, config):
+        if not is_readable(path, log, config):
             return None
         read = read_csv if path.suffix == ".csv" else read_parquet
         found = read(path, file, log, config)
@@ -33,7 +33,8 @@ def read_text_file(path: Path, log: ProblemLog, config: DataConfig) -> TextFile 
     return None if found is None else capped(found, log, config)
 
 
-def _is_readable(path: Path, log: ProblemLog, config: DataConfig) -> bool:
+def is_readable(path: Path, log: ProblemLog, config: DataConfig) -> bool:
+    """Whether it is a regular file within the cap; logged if not."""
     if not path.is_file():
         log.add("unreadable_file", "This is not a regular file.", "Put a csv or parquet file there.", path.name)
         return False

@@ -86,17 +86,29 @@ def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
 
 
 @contextlib.contextmanager
-def folder_in_place(folder: Path) -> Iterator[Path]:
-    """A new folder beside `folder` to write into; it becomes `folder` at the end, or is removed on any error."""
+def folder_in_place(folder: Path, replace: bool = False) -> Iterator[Path]:
+    """A new folder beside `folder` to write into; it becomes `folder` at the end, or is removed on any error.
+
+    With `replace`, a folder of that name is moved away first and removed last; on any error it is still there.
+    """
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
+    old = beside.with_name(f"{beside.name}-old")
     try:
         yield beside
         beside.chmod(0o755)
-        os.rename(beside, folder)
+        if replace and folder.is_dir():
+            os.rename(folder, old)
+        try:
+            os.rename(beside, folder)
+        except OSError:
+            if old.is_dir():
+                os.rename(old, folder)
+            raise
         _sync_folder(folder.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
+        shutil.rmtree(old, ignore_errors=True)
 
 
 @contextlib.contextmanager

@@ -1,0 +1,1 @@
+"""Bringing any files."""
