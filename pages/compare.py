@@ -28,6 +28,7 @@ from pages.parts.frame.page import open_page
 from pages.parts.frame.palette import method_words
 from pages.parts.frame.tables import ColumnConfig, follow_link
 from pages.parts.frame.text import percent, plural, short
+from pages.parts.runs.proposals import warn_of_proposals
 from pages.parts.runs.run_picker import not_ready, pick_run, run_words, store
 from riskcore.runs import RunFolder, RunRecord, RunState
 from riskcore.runs.documents import Comparison, KeptRanking, ReviewBudget
@@ -43,7 +44,7 @@ def show_methods(folder: RunFolder, found: Comparison) -> None:
         left, right = st.columns([3, 2], gap="large")
         with left:
             draw_chart(methods_chart(table), f1_text(table))
-            st.caption(f"F1 with its 95 % confidence interval. {LABELS_USED}")
+            st.caption(f"F1 of the kept iteration, with its 95 % confidence interval. {LABELS_USED}")
         with right:
             draw_chart(precision_recall_chart(curves_table(found)), "precision by recall of each method")
             st.caption(f"Precision by recall. {LABELS_USED}")
@@ -231,6 +232,7 @@ with open_page("compare", f"All methods of a run compared with {BASE}, the match
     if record is not None:
         folder = RunFolder(record.folder)
         if folder.final_file.exists():
+            warn_of_proposals(record)
             found = comparison_of(folder)
             show_methods(folder, found)
             show_reliability(folder, found)

@@ -1,10 +1,11 @@
-"""What Riskcore does, the recent runs, and one button that runs the sample."""
+"""What Riskcore does, three ways to begin, and the recent runs."""
 
 import streamlit as st
 
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.palette import FLIPPED, INK, MATCH, RISKY
+from pages.parts.runs.proposals import warn_of_all
 from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import store
 from pages.parts.runs.run_view import show_run
@@ -40,6 +41,40 @@ def introduce() -> None:
         "Riskcore trains an entity matcher on data that has labels and adapts it to data that has none. Readable "
         "rules show which of its labels are probably wrong, and why. You review those pairs first."
     )
+
+
+def show_doors(records: list[RunRecord]) -> None:
+    """The three ways to begin."""
+    running = next((r for r in records if r.name == NAME and not r.state.over), None)
+    tables, scores, sample = (column.container(border=True, height="stretch") for column in st.columns(3))
+    with tables:
+        door("Bring two tables", "Two tables, or one with duplicates, with or without labels: csv, xlsx, parquet, zip.")
+        data_link("Add tables", "tables")
+    with scores:
+        door("I already have a matcher’s scores", "See which of its answers are risky, and why. Review these first.")
+        data_link("Add scores", "scores")
+    with sample:
+        door("Run the sample", "A curated bibliography as source, a scraped one as target. Takes under a minute.")
+        if st.button("Run the sample", type="primary", icon=":material/play_arrow:", disabled=running is not None):
+            st.query_params["run"] = start_sample(store()).id
+            st.rerun()
+    shown = running.id if running else st.query_params.get("run")
+    if shown in {record.id for record in records if record.name == NAME}:
+        with st.container(border=True):
+            show_run(shown, "sample")
+
+
+def door(title: str, words: str) -> None:
+    st.markdown(f"**{title}**")
+    st.caption(words)
+
+
+def data_link(label: str, add: str) -> None:
+    st.page_link(SCREENS["data_sets"].path, label=label, icon=":material/arrow_forward:", query_params={"add": add})
+
+
+def show_stages() -> None:
+    st.subheader("How it works", anchor=False)
     st.html(
         f'{STYLE}<div class="rc-flow" role="img" aria-label="Train, find rules, measure risk, repair, audit">'
         + '<span class="rc-arrow">→</span>'.join(stage(*one) for one in STAGES)
@@ -47,28 +82,12 @@ def introduce() -> None:
     )
 
 
-def offer_sample(records: list[RunRecord]) -> None:
-    running = next((r for r in records if r.name == NAME and not r.state.over), None)
-    row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
-    if row.button("Run the sample", type="primary", icon=":material/play_arrow:", disabled=running is not None):
-        st.query_params["run"] = start_sample(store()).id
-        st.rerun()
-    row.caption(
-        "Trains on a curated bibliography, adapts to a scraped one and ranks its pairs by risk. Takes under a minute.",
-        width="content",
-    )
-    shown = running.id if running else st.query_params.get("run")
-    if shown in {record.id for record in records if record.name == NAME}:
-        with st.container(border=True):
-            show_run(shown, "sample")
-
-
 def recent(records: list[RunRecord]) -> None:
     st.subheader("Recent runs", anchor=False)
     if not records:
-        st.info("There are no runs yet. Press “Run the sample”, or add your own data.", icon=":material/info:")
-        st.page_link(SCREENS["data_sets"].path, label="Add your own data", icon=SCREENS["data_sets"].icon)
+        st.info("There are no runs yet. Choose one of the three ways above.", icon=":material/info:")
         return
+    warn_of_all(records[:RECENT])
     run_table(records[:RECENT])
     if len(records) > RECENT:
         st.caption(f"{len(records) - RECENT} older runs can be chosen on the Fine-tuning screen.")
@@ -77,5 +96,6 @@ def recent(records: list[RunRecord]) -> None:
 with open_page("overview"):
     known = store().list()
     introduce()
-    offer_sample(known)
+    show_doors(known)
     recent(known)
+    show_stages()

@@ -15,6 +15,7 @@ from pages.parts.pairs.filters import filter_bar, requested_page
 from pages.parts.pairs.pair_card import show_pair, show_reasons
 from pages.parts.pairs.queue import QueuePosition, position_of, queue_csv, queue_table, score_columns
 from pages.parts.pairs.reasons import explain, reasons_of
+from pages.parts.runs.proposals import only_proposes, warn_of_proposals
 from pages.parts.runs.run_files import detail_of, page_of, rules_of, subjects_of
 from pages.parts.runs.run_picker import View, pick_view
 from riskcore.audit import Verdict
@@ -38,7 +39,7 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
         offer_download(view, query)
     key = f"queue {view.run.id} {query} {page.page}"
     st.dataframe(
-        queue_table(page.rows, view.folder.attributes()),
+        queue_table(page.rows, view.folder.attributes(), only_proposes(view.folder)),
         key=key,
         hide_index=True,
         height=table_height(len(ids), 620),
@@ -94,7 +95,7 @@ def show_card(view: View, pair: str, position: QueuePosition, judged: dict[str, 
     detail = detail_of(view.folder, pair, view.method, view.iteration, position.row)
     explanation = explain(view, detail)
     reasons = reasons_of(view, detail, explanation)
-    show_pair(detail, reasons)
+    show_pair(detail, reasons, only_proposes(view.folder))
     verdict_bar(view, pair, position, judged)
     show_reasons(view, detail, explanation, reasons)
 
@@ -182,6 +183,7 @@ with open_page("pairs", "The pairs whose labels are most likely to be wrong, eac
     view = pick_view()
     if view is not None:
         verdicts.ask_name()
+        warn_of_proposals(view.run)
         with_card = "pair" in st.query_params
         texts = tuple(rule.text for rule in rules_of(view.folder).rules)
         with st.expander("Filters", expanded=not with_card, icon=":material/filter_alt:"):

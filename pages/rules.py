@@ -16,6 +16,7 @@ from pages.parts.frame.text import number, percent, plural, short
 from pages.parts.pairs.queue import queue_table, score_columns
 from pages.parts.rules import what_if
 from pages.parts.rules.reason_cards import Reason, reasons_html
+from pages.parts.runs.proposals import only_proposes, warn_of_proposals
 from pages.parts.runs.run_files import page_of, rule_table_of, rules_of
 from pages.parts.runs.run_picker import View, pick_view
 from riskcore.runs import PairPage, PairQuery
@@ -55,10 +56,10 @@ def show_table(view: View, table: pd.DataFrame) -> None:
         alt="rules with support, purity, weight and conflicts",
     )
     st.caption(
-        "Select a row to see the rule's pairs. Source, validation and target: the share of the pairs it fires on for "
-        "which the rule is correct. Labels used: target, for scoring only."
+        f"Select a row to see the rule's pairs. {measured_on(table)} and target: the share of the pairs it fires on "
+        "for which the rule is correct. Labels used: target, for scoring only."
         if view.folder.has_truth
-        else "Select a row to see the rule's pairs. Source and validation: the share of the pairs it fires on for "
+        else f"Select a row to see the rule's pairs. {measured_on(table)}: the share of the pairs it fires on for "
         "which the rule is correct."
     )
 
@@ -85,6 +86,11 @@ def shown_table(rows: pd.DataFrame, decided: what_if.RuleDecisions) -> pd.DataFr
 def has_validation(table: pd.DataFrame) -> bool:
     """Whether any rule was measured on validation pairs; without them the column is left out."""
     return bool(table["validation_purity"].notna().any())
+
+
+def measured_on(table: pd.DataFrame) -> str:
+    """Whose labels the rules were measured with, but for the target's."""
+    return "Source and validation" if has_validation(table) else "Source"
 
 
 def rule_columns(has_truth: bool, has_validation: bool) -> ColumnConfig:
@@ -179,7 +185,7 @@ def show_some(view: View, rule: int, pages: list[PairPage], key: str) -> None:
         return
     rows = pd.concat([page.rows for page in pages if len(page.rows)], ignore_index=True)
     rows = rows.sort_values("risk", ascending=False, kind="stable", ignore_index=True).head(SHOWN_PAIRS)
-    table = queue_table(rows, view.folder.attributes()).drop(columns="verdict")
+    table = queue_table(rows, view.folder.attributes(), only_proposes(view.folder)).drop(columns="verdict")
     links = [("pairs", {**view.link, "rule": str(rule), "pair": pair}) for pair in table["pair"]]
     link_table(table, key, links, score_columns(view.folder.attributes()), "pairs the rule fires on, riskiest first")
     which = f"The {len(rows)} riskiest of {total:,}" if len(rows) < total else plural(total, "pair")
@@ -222,6 +228,7 @@ with open_page("rules", "What each rule predicts, how often it is correct, and h
     follow_link()
     view = pick_view()
     if view is not None:
+        warn_of_proposals(view.run)
         table = rule_table_of(view.folder, view.method, view.iteration)
         if table.empty:
             st.info("No rules were found on this source. A larger source or cleaner labels may help.")

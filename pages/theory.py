@@ -10,6 +10,7 @@ from pages.parts.frame.glossary import formula
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.text import percent, plural
+from pages.parts.runs.proposals import warn_of_proposals
 from pages.parts.runs.run_files import model_of
 from pages.parts.runs.run_picker import View, pick_view
 from pages.parts.runs.score_columns import columns_of, ids_of, truth_of
@@ -131,6 +132,7 @@ with open_page("theory", "Why fine-tuning by risk fixes labels: the paper's flip
         )
         st.page_link(SCREENS["overview"].path, label="Run the sample", icon=SCREENS["overview"].icon)
     elif view is not None:
+        warn_of_proposals(view.run)
         step = choose_step(view)
         if step is None:
             st.info("This screen needs two iterations. Wait for the next one.", icon=":material/hourglass_empty:")

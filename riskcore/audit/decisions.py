@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from riskcore.audit.reasons import model_reasons
 from riskcore.audit.verdicts import Verdict, verdicts_in
-from riskcore.columns import DECISION_COLUMNS, LEFT, PAIR_ID, PART, RIGHT, TRUTH, VERDICT
+from riskcore.columns import DECISION_COLUMNS, LEFT, LEFT_ID, PAIR_ID, PART, RIGHT, RIGHT_ID, TRUTH, VERDICT
 from riskcore.errors import ConfigError, StorageError
 from riskcore.runs.candidate_files import TARGET, VALIDATION, has_all_parts, read_other_pairs
 from riskcore.runs.folder import RunFolder
@@ -83,7 +84,7 @@ def decisions(
     current = verdicts_in(folder.path) if verdicts is None else verdicts
     frame = _candidates(folder, answer)
     if truth:
-        frame[TRUTH] = _truth(folder, len(frame))
+        frame[TRUTH] = truth_at(folder, frame.index.to_numpy())
     frame = _decided(frame, current)
     frame["method"] = answer.method
     frame["iteration"] = pd.array([answer.iteration] * len(frame), "Int64")
@@ -121,6 +122,33 @@ def values_of(folder: RunFolder, places: np.ndarray) -> pd.DataFrame:
     order = np.concatenate([np.flatnonzero(places < count), np.flatnonzero(places >= count)])
     found = pa.concat_tables(parts, promote_options="default").to_pandas()
     return found.set_axis(places[order]).loc[places]
+
+
+def pairs_with_text(folder: RunFolder, text: str) -> np.ndarray:
+    """The places of the pairs with this text, in any case, in a value or an id of either record or in the pair's id."""
+    found, start = [], 0
+    for file in (folder.pairs_file, folder.other_pairs_file):
+        if not file.exists():
+            continue
+        named = (PAIR_ID, LEFT_ID, RIGHT_ID)
+        names = [name for name in pq.read_schema(file).names if name in named or name.startswith((LEFT, RIGHT))]
+        has = np.zeros(pq.read_metadata(file).num_rows, dtype=bool)
+        for name in names:  # one column at a time: all of them may not fit into memory
+            column = pq.read_table(file, columns=[name]).column(name).cast(pa.large_string())
+            has |= pc.match_substring(column, text, ignore_case=True).fill_null(False).to_numpy()
+        found.append(start + np.flatnonzero(has))
+        start += len(has)
+    return np.concatenate(found)
+
+
+def truth_at(folder: RunFolder, places: np.ndarray) -> Any:
+    """The benchmark's labels of the pairs at these places; missing where unknown and for all but target pairs."""
+    found = np.full(len(places), np.nan)
+    if folder.has_truth:
+        labels = pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy().astype(float)
+        known = places < len(labels)
+        found[known] = np.where(labels >= 0, labels, np.nan)[places[known]]
+    return pd.array(found, "Int64")
 
 
 def _candidates(folder: RunFolder, answer: AnswerFacts) -> pd.DataFrame:
@@ -216,12 +244,3 @@ def _reasons(folder: RunFolder, answer: AnswerFacts, frame: pd.DataFrame, curren
         said = f"{one.verdict} by {one.who or 'a reviewer'} on {one.at:%Y-%m-%d}"
         found[place] = f"verdict {said}" if by[place] == BY_VERDICT else f"{found[place]}; a reviewer's verdict: {said}"
     return found
-
-
-def _truth(folder: RunFolder, rows: int) -> Any:
-    """The benchmark's labels of the target pairs; missing for all others and where unknown."""
-    found = np.full(rows, np.nan)
-    if folder.has_truth:
-        labels = pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy().astype(float)
-        found[: len(labels)] = np.where(labels >= 0, labels, np.nan)
-    return pd.array(found, "Int64")

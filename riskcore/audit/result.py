@@ -7,7 +7,7 @@ from __future__ import annotations
 import dataclasses
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -45,6 +45,14 @@ class RunResult:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class ResultTable:
+    """A table to be written: how many rows it has, and its chunks, made when they are asked for."""
+
+    rows: int
+    chunks: Callable[[], Iterator[pd.DataFrame]]
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class ExportedResult:
     """The files of an export, by what is in them, and the facts about it."""
 
@@ -61,21 +69,23 @@ def run_result(
     verdicts: Mapping[str, Verdict] | None = None,
     truth: bool = False,
     entities: bool = True,
+    decided: pd.DataFrame | None = None,
 ) -> RunResult:
     """Decide every pair of the run, apply the constraint (`auto`: the suggested one) and cluster the records.
 
     Without `entities`, and with no constraint, the decisions stay as they are: no match is dropped for the sake of an
-    entity.
+    entity. `decided` are the method's `decisions` where the caller has them already.
     """
-    current = verdicts_in(folder.path) if verdicts is None else verdicts
     answer = answer_of(folder, method)
-    frame = decisions(folder, answer.method, current, values=False, truth=truth)
+    if decided is None:
+        current = verdicts_in(folder.path) if verdicts is None else verdicts
+        decided = decisions(folder, answer.method, current, values=False, truth=truth)
     self_join = is_self_join(folder)
-    suggested, why = suggest_constraint(frame, self_join)
+    suggested, why = suggest_constraint(decided, self_join)
     found = None
     if entities or constraint != FREE:
-        found = resolve(frame, constraint, self_join=self_join, records=read_records(folder))
-    pairs = frame if found is None else found.pairs
+        found = resolve(decided, constraint, self_join=self_join, records=read_records(folder))
+    pairs = decided if found is None else found.pairs
     about = _about(folder, answer, pairs, found, suggested, why)
     return RunResult(answer, FREE if found is None else found.constraint, pairs, found, about)
 
@@ -103,26 +113,61 @@ def export_result(
     """
     kind = _format(out, format)
     result = run_result(folder, method, constraint, verdicts=verdicts, truth=truth, entities=clusters or merged)
+    names = (PAIRS, *([ENTITIES] if clusters else []), *([MERGED] if merged else []))
     files = _files(folder, result, out, kind, matches_only)
-    pairs = _pair_columns(result, matches_only, clusters, extra)
-    tables = {PAIRS: lambda: _chunks(folder, pairs, all_columns)}
-    rows = {PAIRS: len(pairs)}
-    if clusters and result.resolution is not None:
-        entities = with_attribute_names(result.resolution.entities)
-        tables[ENTITIES], rows[ENTITIES] = lambda: _pieces(entities), len(entities)
-    if merged and result.resolution is not None:
-        one_each = merged_records(result.resolution.entities)
-        tables[MERGED], rows[MERGED] = lambda: _pieces(one_each), len(one_each)
-    about = {**result.about, "rows": rows, "matches_only": matches_only, "truth_included": truth}
+    tables = result_tables(
+        folder, result, names, matches_only=matches_only, all_columns=all_columns, clusters=clusters, extra=extra
+    )
+    about = {**result.about, "matches_only": matches_only, "truth_included": truth}
+    return write_tables(tables, files, kind, about)
+
+
+def result_tables(
+    folder: RunFolder,
+    result: RunResult,
+    names: Sequence[str] = (PAIRS, ENTITIES, MERGED),
+    *,
+    matches_only: bool = False,
+    several_only: bool = False,
+    all_columns: bool = False,
+    clusters: bool = True,
+    extra: pd.DataFrame | None = None,
+) -> dict[str, ResultTable]:
+    """The tables of the result, to be written. `several_only` leaves out entities of a single record."""
+    tables = {}
+    if PAIRS in names:
+        pairs = _pair_columns(result, matches_only, clusters, extra)
+        tables[PAIRS] = ResultTable(len(pairs), lambda: _chunks(folder, pairs, all_columns))
+    if result.resolution is None:
+        return tables
+    entities = result.resolution.entities
+    if several_only:
+        entities = entities[entities["records"] > 1]
+    if ENTITIES in names:
+        tables[ENTITIES] = ResultTable(len(entities), lambda: _pieces(with_attribute_names(entities)))
+    if MERGED in names:
+        one_each = merged_records(entities)
+        tables[MERGED] = ResultTable(len(one_each), lambda: _pieces(one_each))
+    return tables
+
+
+def write_tables(
+    tables: Mapping[str, ResultTable], files: Mapping[str, Path], kind: str, about: Mapping[str, Any]
+) -> ExportedResult:
+    """Write each table into its file; all of them into the first table's file if it is a workbook."""
+    rows = {name: table.rows for name, table in tables.items()}
+    about = {**about, "rows": rows}
     if kind == "xlsx":
-        sheets = {name.capitalize(): make() for name, make in tables.items()}
-        write_workbook(files[PAIRS], {**sheets, "About": [about_table(about)]})
-        return ExportedResult({PAIRS: files[PAIRS]}, rows, about)
-    for name, make in tables.items():
+        first = next(iter(tables))
+        sheets = {name.capitalize(): table.chunks() for name, table in tables.items()}
+        write_workbook(files[first], {**sheets, "About": [about_table(about)]})
+        return ExportedResult({first: files[first]}, rows, about)
+    for name, table in tables.items():
         if kind == "csv":
-            write_csv_chunks(files[name], make())
+            write_csv_chunks(files[name], table.chunks())
         else:
-            write_parquet_chunks(files[name], make(), {"riskcore": json.dumps(about, ensure_ascii=False)})
+            facts = {"riskcore": json.dumps(about, ensure_ascii=False)}
+            write_parquet_chunks(files[name], table.chunks(), facts)
     return ExportedResult({name: files[name] for name in tables}, rows, about)
 
 
@@ -241,9 +286,15 @@ def _files(
         path = path if path.suffix else path.with_name(f"{path.name}.{kind}")
         beside = {name: path.with_name(f"{path.stem}-{name}{path.suffix}") for name in (ENTITIES, MERGED)}
         return {PAIRS: path, **beside}
-    name, parent = folder.run()["name"], Path(out or ".")
-    parts = (_plain(name)[:MOST_NAME], folder.path.name, _plain(result.answer.method), result.constraint)
-    return {table: parent / f"{'-'.join([word, *filter(None, parts)])}.{kind}" for table, word in words.items()}
+    parent = Path(out or ".")
+    return {table: parent / result_name(folder, result, word, kind) for table, word in words.items()}
+
+
+def result_name(folder: RunFolder, result: RunResult, what: str, kind: str) -> str:
+    """The name of a file: what is in it, the run, the method and the constraint."""
+    name = _plain(folder.run()["name"])[:MOST_NAME]
+    parts = (what, name, folder.path.name, _plain(result.answer.method), result.constraint)
+    return f"{'-'.join(filter(None, parts))}.{kind}"
 
 
 def _plain(text: str) -> str:

@@ -81,6 +81,12 @@ class VerdictLog:
         """Every entry of a run, the oldest first."""
         return [_entry(row) for row in self._rows(verdicts.c.run == run)]
 
+    def size(self, run: str) -> int:
+        """How many entries a run has. As entries are only added, the same number means the same verdicts."""
+        with self.store.database.read() as tx:
+            found = tx.execute(sa.select(sa.func.count()).select_from(verdicts).where(verdicts.c.run == run))
+            return int(found.scalar_one())
+
     def verify(self, run: str) -> list[str]:
         """Entries that are missing or were altered outside Riskcore; empty if the log is intact."""
         problems, before = [], ""

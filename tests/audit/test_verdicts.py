@@ -47,6 +47,13 @@ def test_taking_back_is_one_more_entry(log, run):
         log.undo(run, "a:b", "ann")
 
 
+def test_every_entry_counts_also_a_withdrawal(log, run):
+    assert log.size(run) == 0
+    log.add(run, "a:b", "match", who="ann")
+    log.undo(run, "a:b", "ann")
+    assert log.size(run) == len(log.entries(run)) == 2
+
+
 def test_people_judge_apart(log, run):
     log.add(run, "a:b", "match", who="ann")
     log.add(run, "a:b", "non-match", who="bob")

@@ -126,6 +126,7 @@ def _write_static(
     document = {
         "format": FORMAT,
         "run": folder.path.name,
+        "name": "made up",
         "attributes": [{"name": n, "type": "name" if n != "year" else "number"} for n in ATTRIBUTES],
         "counts": {"train": 1000, "valid": 200, "target": len(ids)},
         "labels_used": ["source", "validation"],

@@ -205,7 +205,8 @@ def test_a_run_without_validation_labels_does_not_claim_any(screen, done):
     (done.folder / "comparison.json").unlink()
     live = words(screen("fine_tuning", run=done.id))
     assert why in live
-    assert "Kept iteration: 0. Labels used: target, for scoring only." in live
+    assert "kept (iteration 0); " in live
+    assert "in the last iteration (2), which is not kept. Labels used: target, for scoring only." in live
     assert "Labels used: source." in live
     assert "Labels used: validation" not in live
     assert f"risk: {why}" in words(screen("compare", run=done.id))

@@ -78,6 +78,7 @@ SAID = {
     "rules": " rules** of ",
     "compare": "labels",
     "audit": "There are no verdicts yet",
+    "results": "Pairs and entities",
     "theory": "label",
 }
 

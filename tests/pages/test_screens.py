@@ -9,7 +9,7 @@ from riskcore.runs import RunFolder, RunState, RunStore
 from tests.pages.conftest import words
 from tests.pages.synthetic_run import write_run
 
-NEED_RUNS = ("pairs", "rules", "compare", "audit", "theory")
+NEED_RUNS = ("pairs", "rules", "compare", "audit", "results", "theory")
 UNEXPECTED = "Something unexpected"
 
 
@@ -35,6 +35,7 @@ def test_a_screen_shows_a_finished_run(screen, done, name):
         "rules": "**8 rules** of 8",
         "compare": "Fixed and broken labels",
         "audit": "There are no verdicts yet",
+        "results": "Pairs and entities",
         "theory": "wrong label",
     }
     assert said[name] in text

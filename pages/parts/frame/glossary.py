@@ -21,7 +21,8 @@ WORDS = {
     "they contradict the label, or where neither is certain. It drives the fine-tuning of the method risk and is what "
     "the reasons add up to.",
     "rule": "A condition that almost always meant the same label on the source, such as: year differs → non-match.",
-    "weight": "How much a rule counts in the risk model. Learned on the validation pairs; at 0 the rule is ignored.",
+    "weight": "How much a rule counts in the risk model. Learned on the validation pairs if there are enough of both "
+    "classes, else as the source suggests. At 0 the rule is ignored.",
     "share": "The rule's or the matcher's share of the total weight on this pair. The shares add up to 100 %.",
     "flipped": "The label differs from the one at iteration 0, the matcher as trained on the source.",
     "flipped back": "The label changed in an earlier iteration and then returned to the label of iteration 0.",

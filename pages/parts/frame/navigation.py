@@ -49,6 +49,7 @@ SCREENS = {
         Screen("rules", "Rules", ":material/rule:", "Inspect"),
         Screen("compare", "Compare", ":material/compare_arrows:", "Inspect"),
         Screen("audit", "Audit", ":material/fact_check:", "Decide"),
+        Screen("results", "Results", ":material/task_alt:", "Decide"),
         Screen("theory", "Theory", ":material/functions:", "Decide"),
     )
 }

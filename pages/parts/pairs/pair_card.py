@@ -30,10 +30,10 @@ _BADGE = """<span style="display:inline-block;padding:.18rem .7rem;border-radius
  border:1px solid color-mix(in srgb,{tone} 45%,transparent)">{text}</span>"""
 
 
-def show_pair(detail: PairDetail, reasons: list[Reason]) -> None:
+def show_pair(detail: PairDetail, reasons: list[Reason], proposed: bool = False) -> None:
     """Label, risk and flip, a summary sentence, and both records."""
     summary = html.escape(summary_sentence(detail, reasons))
-    st.html(headline(detail) + f"<p style='margin:.5rem 0 0'>{summary}</p>")
+    st.html(headline(detail, proposed) + f"<p style='margin:.5rem 0 0'>{summary}</p>")
     show_records(detail)
 
 
@@ -51,8 +51,8 @@ def show_reasons(view: View, detail: PairDetail, explanation: Explanation, reaso
     _show_more(view, detail, explanation)
 
 
-def headline(detail: PairDetail) -> str:
-    """Label, risk and flip as signs and words."""
+def headline(detail: PairDetail, proposed: bool = False) -> str:
+    """Label, risk and flip as signs and words; `proposed`: no label shows that the flip is right."""
     scores = detail.scores
     label = of_label(int(scores["label"]))
     risk = float(scores["risk"])
@@ -62,7 +62,8 @@ def headline(detail: PairDetail) -> str:
     ]
     if scores["flipped"]:
         before = of_label(1 - int(scores["label"]))
-        badges.append((FLIPPED.colour, f"{FLIPPED.sign} flipped from {before.word} by fine-tuning"))
+        what = f"a flip from {before.word} is proposed, not applied" if proposed else f"flipped from {before.word}"
+        badges.append((FLIPPED.colour, f"{FLIPPED.sign} {what}{'' if proposed else ' by fine-tuning'}"))
     elif int(scores["flips"]):
         badges.append((FLIPPED.colour, f"↺ flipped {int(scores['flips'])} times, back to its first label"))
     return "".join(_BADGE.format(tone=tone, text=html.escape(text)) for tone, text in badges)

@@ -64,14 +64,15 @@ def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, st
     return ids[at] if ids else None
 
 
-def queue_table(rows: pd.DataFrame, attributes: list[str]) -> pd.DataFrame:
-    """The rows of the queue as they are shown: scores as signs and words, then the values of both records."""
+def queue_table(rows: pd.DataFrame, attributes: list[str], proposed: bool = False) -> pd.DataFrame:
+    """The rows of the queue as they are shown: scores as signs and words, then the values of both records. `proposed`:
+    flips are proposals."""
     table = pd.DataFrame(
         {
             "risk": rows["risk"],
             "label": [of_label(int(label)).text for label in rows["label"]],
             "probability": rows["probability"],
-            "flip": [_flip(bool(now), int(n)) for now, n in zip(rows["flipped"], rows["flips"], strict=True)],
+            "flip": [_flip(bool(now), int(n), proposed) for now, n in zip(rows["flipped"], rows["flips"], strict=True)],
             "verdict": [VERDICTS[v].text if v in VERDICTS else "" for v in rows["verdict"]],
         }
     )
@@ -97,8 +98,10 @@ def score_columns(attributes: Sequence[str] = ()) -> dict[str, Any]:
     }
 
 
-def _flip(flipped: bool, flips: int) -> str:
-    return FLIPPED.text if flipped else "↺ flipped back" if flips else ""
+def _flip(flipped: bool, flips: int, proposed: bool) -> str:
+    if flipped:
+        return f"{FLIPPED.sign} proposed" if proposed else FLIPPED.text
+    return "↺ flipped back" if flips else ""
 
 
 def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:

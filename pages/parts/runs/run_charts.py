@@ -54,6 +54,18 @@ def epochs_chart(epochs: Sequence[dict[str, Any]]) -> alt.Chart:
     return _lines(rows.dropna(), "F1", [INK], percent=True, zero=False, x_title="epoch")
 
 
+def with_kept(chart: alt.Chart, kept: int | None) -> alt.TopLevelMixin:
+    """The chart with a dashed line at the kept iteration, once it is known."""
+    if kept is None:
+        return chart
+    rule = alt.Chart(pd.DataFrame({"iteration": [kept], "kept": ["kept"]})).encode(x=_iterations("iteration"))
+    line = rule.mark_rule(strokeDash=[4, 3], strokeWidth=1.5, color=NEUTRAL).encode(tooltip=["kept", "iteration:Q"])
+    word = rule.mark_text(align="left", baseline="top", dx=9, color=NEUTRAL, fontSize=11).encode(
+        text="kept", y=alt.value(0)
+    )
+    return alt.layer(chart, line, word)
+
+
 def _has(history: pd.DataFrame, column: str) -> bool:
     return column in history and bool(history[column].notna().any())
 

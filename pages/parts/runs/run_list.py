@@ -8,30 +8,44 @@ import streamlit as st
 
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import ago, duration, literal, percent
+from pages.parts.runs.proposals import NOT_KNOWN, only_proposes
 from pages.parts.runs.run_picker import STATES
-from riskcore.runs import RunFolder, RunRecord
+from riskcore.audit.decisions import PREFERRED
+from riskcore.runs import RunFolder, RunRecord, RunState
 
 
 def run_table(records: Sequence[RunRecord]) -> None:
-    """One row per run: state, name, age, F1 before and after, and a link."""
+    """One row per run: state, name, age, F1 before and after, and links."""
     for record in records:
         word, icon, colour = STATES[record.state]
-        row = st.columns([1.5, 4, 2.2, 2.6, 2.2], vertical_alignment="center")
+        folder = RunFolder(record.folder)
+        row = st.columns([1.4, 4, 2, 2.9, 2.9], vertical_alignment="center")
         row[0].badge(word, icon=icon, color=colour)
         row[1].markdown(literal(record.name, 70))
         row[2].caption(f"{ago(record.created)} · {duration(record.seconds)}")
-        row[3].caption(f1_change(record))
-        ready = RunFolder(record.folder).ready
-        screen, label = ("pairs", "Top-risk pairs") if ready else ("fine_tuning", "Open")
-        with row[4]:
-            st.page_link(SCREENS[screen].path, label=label, icon=SCREENS[screen].icon, query_params={"run": record.id})
+        if only_proposes(folder):
+            row[3].badge("not adapted", icon=":material/report:", color="red", help=NOT_KNOWN)
+        else:
+            row[3].caption(f1_change(record))
+        with row[4], st.container(horizontal=True, gap="small"):
+            if folder.ready:
+                _link("pairs", "Pairs", record)
+            else:
+                _link("fine_tuning", "Open", record)
+            if record.state is RunState.DONE:
+                _link("results", "Results", record)
+
+
+def _link(screen: str, label: str, record: RunRecord) -> None:
+    st.page_link(SCREENS[screen].path, label=label, icon=SCREENS[screen].icon, query_params={"run": record.id})
 
 
 def f1_change(record: RunRecord) -> str:
-    """F1 before and after, where the run is done and the target has labels."""
+    """F1 of the matcher and of the run's answer, where the run is done and the target has labels."""
     results = RunFolder(record.folder).results()
     if results is None:
         return ""
     f1 = {name: row["f1"] for name, row in results["methods"].items()}
-    before, after = f1.get("tradition"), f1.get("risk")
-    return "" if before is None or after is None else f"F1 {percent(before)} → {percent(after)}"
+    answer = next((name for name in PREFERRED if name in f1), None)
+    before, after = f1.get("tradition"), f1.get(answer or "")
+    return "" if before is None or after is None else f"F1 {percent(before)} → {percent(after)} ({answer})"

@@ -124,6 +124,8 @@ def pick_view(with_iteration: bool = True) -> View | None:
         words=lambda at: _iteration_words(at, iterations[0], kept),
         help=WORDS["iteration"],
     )
+    if kept is not None and iteration != kept:
+        st.sidebar.caption(f":orange[Not the result:] iteration {kept} is kept and exported.")
     return View(record, folder, method, iteration)
 
 

@@ -6,6 +6,7 @@ Drawn in a fragment that repeats while the run is active and stops when it is ov
 from __future__ import annotations
 
 import html
+from collections.abc import Callable
 
 import pandas as pd
 import streamlit as st
@@ -16,7 +17,15 @@ from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.palette import INK, MATCH, NEUTRAL, of_label
 from pages.parts.frame.text import duration, number, percent, plural
-from pages.parts.runs.run_charts import auroc_chart, epochs_chart, f1_chart, flips_chart, mean_risk_chart
+from pages.parts.runs.proposals import only_proposes, warn_of_proposals
+from pages.parts.runs.run_charts import (
+    auroc_chart,
+    epochs_chart,
+    f1_chart,
+    flips_chart,
+    mean_risk_chart,
+    with_kept,
+)
 from pages.parts.runs.run_files import risk_labels, summary_of
 from pages.parts.runs.run_picker import STATES, store
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
@@ -54,12 +63,17 @@ def draw(record: RunRecord) -> None:
     epochs = [e.record for e in events if e.kind == "epoch_end" and e.record.get("phase") == "tradition"]
     methods = [method for method in folder.methods() if len(summary_of(folder, method))]
     if methods:
+        warn_of_proposals(record)
+        proposed = only_proposes(folder)
         places = st.tabs(methods) if len(methods) > 1 else [st.container()]
         for place, method in zip(places, methods, strict=True):
             with place:
                 for sentence in folder.method_results(method).get("lacked") or ():
-                    st.info(sentence, icon=":material/info:")
-                draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method))
+                    if proposed:  # the banner has said the most of it
+                        st.caption(sentence)
+                    else:
+                        st.info(sentence, icon=":material/info:")
+                draw_history(summary_of(folder, method), folder.has_truth, folder.kept(method), proposed)
         show_doubted_labels(folder)
     elif any(epoch.get("validation_f1") is not None for epoch in epochs):
         st.markdown("**Training on the source**: F1 on validation after each epoch")
@@ -95,23 +109,25 @@ def _sides(doubted: DoubtedLabel, name: str) -> list[tuple[str, str | None]]:
     return [("left", doubted["left"][name]), ("right", doubted["right"].get(name))]
 
 
-def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None) -> None:
-    """Charts by iteration, each with the labels it used; `kept` is known once the run is done."""
+def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None, proposed: bool = False) -> None:
+    """Charts by iteration, each with the labels it used. `kept` is known once the run is done; `proposed` says that
+    there were no labels to choose an iteration by, so that flips are proposals."""
     scored = "target, for scoring only" if has_truth else "none"
+    flips = "Flips proposed" if proposed else "Labels flipped"
     charts = [
         ("F1", f1_chart(history), _f1_labels(history, has_truth), WORDS["f1"], _f1_words(history, kept)),
-        ("Mean risk", mean_risk_chart(history), risk_labels(history), WORDS["risk"], _risk_words(history)),
-        ("Labels flipped", flips_chart(history), scored, WORDS["flipped"], _flip_words(history)),
+        ("Mean risk", mean_risk_chart(history), risk_labels(history), WORDS["risk"], _risk_words(history, kept)),
+        (flips, flips_chart(history), scored, WORDS["flipped"], flip_words(history, kept, proposed)),
     ]
     if has_truth:
         auroc = "Ranking of wrong labels"
-        words = _auroc_words(history)
+        words = _auroc_words(history, kept)
         charts.append((auroc, auroc_chart(history), "target, for scoring only", WORDS["auroc"], words))
     cells = [column for _ in range(0, len(charts), 2) for column in st.columns(2, gap="medium")]
     for cell, (title, chart, used, help_text, words) in zip(cells, charts, strict=False):
         with cell:
             st.markdown(f"**{title}**", help=help_text)
-            draw_chart(chart, words)
+            draw_chart(with_kept(chart, kept), words)
             st.caption(f"{words} Labels used: {used}.")
 
 
@@ -122,29 +138,55 @@ def _f1_labels(history: pd.DataFrame, has_truth: bool) -> str:
     return "target, for scoring only" if has_truth else "none"
 
 
+def course_words(values: pd.Series, iterations: pd.Series, kept: int | None, words: Callable[[float], str]) -> str:
+    """A figure at the start, and now; once the run is done, in the kept iteration and in the last, told apart."""
+    first, last, at = words(values.iloc[0]), words(values.iloc[-1]), int(iterations.iloc[-1])
+    if kept is None:
+        return f"{first} at iteration 0, {last} now (iteration {at})."
+    of_kept = words(values[iterations == kept].iloc[0])
+    if kept == at:
+        return f"{first} at iteration 0, {of_kept} kept (iteration {kept}, the last)." if at else f"{first} kept."
+    start = "" if kept == 0 else f"{first} at iteration 0, "
+    return f"{start}{of_kept} kept (iteration {kept}); {last} in the last iteration ({at}), which is not kept."
+
+
 def _f1_words(history: pd.DataFrame, kept: int | None) -> str:
-    first, last, words = history.iloc[0], history.iloc[-1], []
-    for name, column in (("Validation", "validation_f1"), ("Target", "f1")):
-        if pd.notna(last[column]):
-            words.append(f"{name}: {percent(first[column])} before fine-tuning, {percent(last[column])} now.")
-    words = words or ["There are no labels to compute F1 from."]
-    return " ".join(words if kept is None else [*words, f"Kept iteration: {kept}."])
+    words = [
+        f"{name}: {course_words(history[column], history['iteration'], kept, percent)}"
+        for name, column in (("Validation", "validation_f1"), ("Target", "f1"))
+        if pd.notna(history[column].iloc[-1])
+    ]
+    return " ".join(words or ["There are no labels to compute F1 from."])
 
 
-def _risk_words(history: pd.DataFrame) -> str:
-    return f"{history['mean_risk'].iloc[0]:.3f} before fine-tuning, {history['mean_risk'].iloc[-1]:.3f} now."
+def _risk_words(history: pd.DataFrame, kept: int | None) -> str:
+    return course_words(history["mean_risk"], history["iteration"], kept, lambda risk: f"{risk:.3f}")
 
 
-def _auroc_words(history: pd.DataFrame) -> str:
+def _auroc_words(history: pd.DataFrame, kept: int | None) -> str:
+    row = history.iloc[-1] if kept is None else history[history["iteration"] == kept].iloc[0]
+    when = "now" if kept is None else f"of the kept iteration ({kept})"
+    return (
+        f"AUROC {when}: {number(row['auroc_risk'], 3)} for risk, {number(row['auroc_confidence'], 3)} for confidence."
+    )
+
+
+def flip_words(history: pd.DataFrame, kept: int | None, proposed: bool) -> str:
+    """What fine-tuning flipped, or what it proposes to flip."""
     last = history.iloc[-1]
-    return f"AUROC now: {number(last['auroc_risk'], 3)} for risk, {number(last['auroc_confidence'], 3)} for confidence."
+    if proposed:
+        known = f": {_fixed_words(last)}" if pd.notna(last["fixed"]) else ""
+        return f"The last iteration ({int(last['iteration'])}) is a proposal{known}. No flip is applied."
+    row = last if kept is None else history[history["iteration"] == kept].iloc[0]
+    when = "now" if kept is None else f"in the kept iteration ({kept})"
+    if pd.notna(row["fixed"]):
+        return f"Since iteration 0, {when}: {_fixed_words(row)}."
+    flips = history.loc[history["iteration"] <= row["iteration"], "flips"].sum()
+    return f"{plural(int(flips), 'flip')} in total, {when}. Without labels, it is unknown which of them are correct."
 
 
-def _flip_words(history: pd.DataFrame) -> str:
-    last = history.iloc[-1]
-    if pd.notna(last["fixed"]):
-        return f"Since iteration 0: {int(last['fixed']):,} fixed, {int(last['broken']):,} broken."
-    return f"{int(history['flips'].sum()):,} flips in total. Without labels, it is unknown which of them are correct."
+def _fixed_words(row: pd.Series) -> str:
+    return f"{int(row['fixed']):,} fixed, {int(row['broken']):,} broken"
 
 
 def _state(record: RunRecord, progress: RunProgress) -> None:
@@ -211,6 +253,8 @@ def _buttons(record: RunRecord, key: str) -> None:
             link("pairs", "Top-risk pairs", record)
             link("rules", "Rules", record)
             link("compare", "Compare", record)
+            if record.state is RunState.DONE:
+                link("results", "Results", record)
 
 
 def link(screen: str, label: str, record: RunRecord) -> None:

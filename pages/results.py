@@ -1,0 +1,86 @@
+"""The result of a run: what is decided and by whom, the constraint, pairs and entities, and their files."""
+
+import streamlit as st
+
+from pages.parts.frame.address import choose
+from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.page import open_page
+from pages.parts.frame.palette import method_words
+from pages.parts.results.constraint import applied_constraint, show_constraint
+from pages.parts.results.downloads import show_downloads
+from pages.parts.results.entity_table import show_entities
+from pages.parts.results.pair_table import show_pairs
+from pages.parts.results.run_results import ResultKey, can_cluster, key_of, result_of
+from pages.parts.results.summary import show_summary
+from pages.parts.runs.proposals import warn_of_proposals
+from pages.parts.runs.run_picker import STATES, pick_run
+from riskcore.audit.decisions import answer_of
+from riskcore.runs import RunFolder, RunRecord, RunState
+
+PAIRS, ENTITIES = "Pairs", "Entities"
+
+
+def no_result(record: RunRecord) -> None:
+    """Say why there is no result, and what to do."""
+    word, icon, _ = STATES[record.state]
+    if record.state in (RunState.WAITING, RunState.RUNNING):
+        st.info(f"This run is {word}. It has a result once it is done. Wait for it, or choose another run.", icon=icon)
+    else:
+        st.warning(f"This run is {word} and has no result. Resume it, or choose another run.", icon=icon)
+        if record.error:
+            st.code(record.error, language=None, wrap_lines=True)
+    st.page_link(
+        SCREENS["fine_tuning"].path,
+        label="Open this run in Fine-tuning",
+        icon=SCREENS["fine_tuning"].icon,
+        query_params={"run": record.id},
+    )
+
+
+def choose_result(record: RunRecord, folder: RunFolder, methods: list[str]) -> ResultKey:
+    """Method and constraint, from the sidebar and the address. By default the method is the run's answer."""
+    default = answer_of(folder).method
+    method = choose(st.sidebar, "Method", methods, "method", default, help=method_words(methods))
+    return key_of(record.id, folder, method, applied_constraint(folder))
+
+
+def show_parts(key: ResultKey) -> None:
+    """The pairs, or the entities."""
+    if "entity" in st.query_params and "result part" not in st.session_state:
+        st.session_state["result part"] = ENTITIES  # a link to an entity
+    part = st.segmented_control(
+        "Show", [PAIRS, ENTITIES], default=PAIRS, required=True, key="result part", label_visibility="collapsed"
+    )
+    if part == ENTITIES:
+        show_entities(key)
+    else:
+        show_pairs(key)
+
+
+def show(record: RunRecord, folder: RunFolder, methods: list[str]) -> None:
+    key = choose_result(record, folder, methods)
+    warn_of_proposals(record)
+    show_summary(result_of(key))
+    if can_cluster(key):
+        show_constraint(key)
+        st.subheader("Pairs and entities", anchor=False)
+        show_parts(key)
+    else:
+        st.info(
+            "This run is of version 0.1, which did not store the ids of all records: it has pairs but no entities. Run "
+            "again to have both.",
+            icon=":material/info:",
+        )
+        show_pairs(key)
+    show_downloads(key)
+
+
+with open_page("results", "A decision on every pair of the target, the entities that follow, and files of both."):
+    record = pick_run(scored=True)
+    if record is not None:
+        folder = RunFolder(record.folder)
+        results = folder.results()
+        if results is None:
+            no_result(record)
+        else:
+            show(record, folder, list(results["methods"]))
