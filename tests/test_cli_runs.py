@@ -122,7 +122,8 @@ def test_settings_come_from_a_file_and_options_win(call, tmp_path, runs):
         (("--source", "DATA", "--train-fraction", "2"), "train_fraction"),
         (("--source", "DATA", "--config", "nowhere.json"), "not a file of settings"),
         (("--source", "DATA", "--seed", "many"), "--seed"),
-        (("--source", "DATA", "--matcher", "external"), "matcher.scores"),
+        (("--source", "DATA", "--matcher", "external"), "--scores FILE"),
+        (("--source", "DATA", "--scores", "nowhere.csv"), "nowhere.csv does not exist"),
     ],
 )
 def test_bad_input_is_one_message_and_nothing_is_written(call, tmp_path, runs, arguments, words):

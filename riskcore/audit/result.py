@@ -23,6 +23,7 @@ from riskcore.audit.verdicts import Verdict, verdicts_in
 from riskcore.columns import ENTITY_ID, LEFT_ENTITY, PAIR_ID, PART, RIGHT_ENTITY, VERDICT
 from riskcore.errors import ConfigError
 from riskcore.runs.candidate_files import is_self_join, read_records
+from riskcore.runs.extra_columns import read_extra
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.jsonable import jsonable
 from riskcore.version import __version__
@@ -30,6 +31,7 @@ from riskcore.version import __version__
 RESULT_FORMATS = ("csv", "parquet", "xlsx")
 CHUNK = 50_000  # pairs whose records are read at a time
 MOST_NAME = 60  # characters of the run's name in a file's name
+SCORES = "scores_"  # before a column of a file of scores whose name the result has too
 PAIRS, ENTITIES, MERGED, ABOUT = "pairs", "entities", "merged", "about"
 
 
@@ -108,8 +110,9 @@ def export_result(
     """Write the result. Without `out`, a file in the current folder whose name says what it is.
 
     `clusters` adds the entities, `merged` one record per entity, `all_columns` both records of each pair, `truth` the
-    benchmark's labels. `extra` are further columns of pairs, by pair id: its index or its column `pair_id`. A workbook
-    has a sheet for each table; otherwise each is a file beside the pairs.
+    benchmark's labels. `extra` are further columns of pairs, by pair id: its index or its column `pair_id`. The columns
+    of a file of scores that the run has kept are added in any case. A workbook has a sheet for each table; otherwise
+    each is a file beside the pairs.
     """
     kind = _format(out, format)
     result = run_result(folder, method, constraint, verdicts=verdicts, truth=truth, entities=clusters or merged)
@@ -136,7 +139,7 @@ def result_tables(
     """The tables of the result, to be written. `several_only` leaves out entities of a single record."""
     tables = {}
     if PAIRS in names:
-        pairs = _pair_columns(result, matches_only, clusters, extra)
+        pairs = _with_kept(_pair_columns(result, matches_only, clusters, extra), read_extra(folder))
         tables[PAIRS] = ResultTable(len(pairs), lambda: _chunks(folder, pairs, all_columns))
     if result.resolution is None:
         return tables
@@ -233,6 +236,14 @@ def _pair_columns(result: RunResult, matches_only: bool, clusters: bool, extra: 
     if matches_only:
         frame = frame[frame["decision"] == MATCH]
     return frame if extra is None else _joined(frame, extra)
+
+
+def _with_kept(frame: pd.DataFrame, kept: pd.DataFrame | None) -> pd.DataFrame:
+    """The pairs with the columns of the scores that the run was made from, under other names where these are taken."""
+    if kept is None:
+        return frame
+    taken = {name: f"{SCORES}{name}" for name in kept if name in frame or str(name).startswith(("left_", "right_"))}
+    return _joined(frame, kept.rename(columns=taken))
 
 
 def _joined(frame: pd.DataFrame, extra: pd.DataFrame) -> pd.DataFrame:

@@ -42,6 +42,15 @@ def run(
     train_fraction: Annotated[float | None, typer.Option(help="Share of the training pairs to use.")] = None,
     validation_size: Annotated[int | None, typer.Option(help="Validation pairs to use; by default all.")] = None,
     matcher: Annotated[str | None, typer.Option(help="hybrid, attention, rnn, sif, ditto, external or toy.")] = None,
+    scores: Annotated[
+        Path | None, typer.Option(help="Scores of another matcher for the target's pairs; implies --matcher external.")
+    ] = None,
+    score_columns: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME=COLUMN,...", help="Columns of --scores, such as left=id_a,right=id_b,probability=p,missing=0."
+        ),
+    ] = None,
     wide: Annotated[bool | None, typer.Option("--wide/--no-wide", help="Give the metrics to the matcher too.")] = None,
     methods: Annotated[str | None, typer.Option(help="Separated by commas, such as tradition,risk,risk+.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the labelled pairs.")] = None,
@@ -74,7 +83,12 @@ def run(
         "seed": seed,
     }
     grouped: dict[str, dict[str, Any]] = {
-        "matcher": {"kind": matcher, "wide": wide},
+        "matcher": {
+            "kind": "external" if scores is not None and matcher is None else matcher,
+            "wide": wide,
+            "scores": None if scores is None else str(scores.absolute()),  # a worker has another folder
+            "score_columns": score_columns,
+        },
         "tune": {"epochs": epochs},
         "adapt": {"iterations": iterations},
     }

@@ -150,4 +150,7 @@ class MatcherConfig(Config):
     )
     summarise: bool = setting(True, "ditto: shorten long values to their rarest words, as many as fit")
     augment: float = setting(0.0, "ditto: share of training pairs that are perturbed in each pass", 0, 1)
-    scores: str | None = setting(None, "external: the file of pair ids and probabilities")
+    scores: str | None = setting(None, "external: the file of ids and probabilities")
+    score_columns: str | None = setting(
+        None, "external: its columns, such as left=id_a,right=id_b,probability=p,missing=0; none detects them"
+    )

@@ -68,6 +68,11 @@ class RunFolder:
         return self.path / "records.parquet"
 
     @property
+    def extra_file(self) -> Path:
+        """Further columns of pairs, by pair id: those of a file of scores. Exports have them."""
+        return self.path / "extra.parquet"
+
+    @property
     def metrics_file(self) -> Path:
         return self.path / "metrics.parquet"
 

@@ -9,9 +9,15 @@ import pandas as pd
 import pytest
 
 from riskcore.config import MatcherConfig
+from riskcore.data.bring.scores import Scores, read_scores
+from riskcore.data.dataset import DataSet
+from riskcore.data.labels import UNKNOWN, UNSPLIT
+from riskcore.data.pairs import LabelledPairs, Pairs
+from riskcore.data.problems import DataFormatError
+from riskcore.data.workload import Workload
 from riskcore.errors import MatcherError
 from riskcore.matchers import Examples, TuningSet, create, load, save
-from riskcore.matchers.external import read_scores
+from riskcore.matchers.external import checked_coverage, extra_columns, places_of, with_candidates
 from riskcore.training.supervised import train_on_labels
 from tests.matchers.people import ATTRIBUTES, examples
 
@@ -57,7 +63,7 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
     frame = pd.DataFrame({"id": ["x", "x", "", "y"], "probability": ["0.5", "2", "0.1", "high"]})
     with pytest.raises(MatcherError) as told:
         read_scores(Path(write(tmp_path / "s.csv", frame)))
-    for fault in ("empty id in record 3", "occurs before in record 2", "from 0 to 1 in record 2, 4"):
+    for fault in ("empty id in row 4", "occurs before in row 3", "from 0 to 1 in row 3, 5"):
         assert fault in str(told.value)
 
 
@@ -67,10 +73,76 @@ def test_broken_files(tmp_path: Path) -> None:
     with pytest.raises(MatcherError, match="no column probability"):
         read_scores(Path(write(tmp_path / "s.csv", pd.DataFrame({"id": ["x"]}))))
     (tmp_path / "s.parquet").write_bytes(b"no parquet")
-    with pytest.raises(MatcherError, match="cannot be read"):
+    with pytest.raises(DataFormatError, match="not readable"):
         read_scores(tmp_path / "s.parquet")
-    (tmp_path / "latin.csv").write_bytes("id,probability\nmüller,1".encode("latin-1"))
-    with pytest.raises(MatcherError, match="cannot be read"):
-        read_scores(tmp_path / "latin.csv")
+    (tmp_path / "latin.csv").write_bytes("id;probability\nmüller;1".encode("latin-1"))
+    assert read_scores(tmp_path / "latin.csv").series.to_dict() == {"müller": 1.0}
     with pytest.raises(MatcherError, match="scores"):
         train_on_labels(create(MatcherConfig(kind="external"), ATTRIBUTES), examples(3))
+
+
+def scored(tmp_path: Path, frame: pd.DataFrame, columns: str | None = None) -> Scores:
+    return read_scores(Path(write(tmp_path / "scores.csv", frame)), columns)
+
+
+def of_pairs(pairs: Pairs) -> pd.DataFrame:
+    """Splink's columns for pairs, in their order."""
+    left, right = pairs.left.ids[pairs.left_rows], pairs.right.ids[pairs.right_rows]
+    return pd.DataFrame({"unique_id_l": left, "unique_id_r": right, "match_probability": 0.25, "match_weight": 1})
+
+
+def test_sides_may_be_named_the_other_way_round(known: Examples, tmp_path: Path) -> None:
+    turned = of_pairs(known.pairs).rename(columns={"unique_id_l": "unique_id_r", "unique_id_r": "unique_id_l"})
+    places = places_of(scored(tmp_path, turned).series.index, known.pairs)
+    assert np.array_equal(places, np.arange(len(known)))
+    one = known.pairs.left
+    within = Pairs(one, one, np.array([0, 1]), np.array([1, 2]), np.array(["a0:a1", "a1:a2"], dtype=object))
+    assert places_of(pd.Index([f"{one.ids[1]}:{one.ids[0]}"], dtype=object), within).tolist() == [0, -1]
+
+
+def test_pairs_without_a_score_have_the_one_that_is_given(known: Examples, tmp_path: Path) -> None:
+    path = write(tmp_path / "s.csv", of_pairs(known.pairs)[2:])
+    config = MatcherConfig(kind="external", scores=path, score_columns="missing=0.125")
+    matcher = create(config, ATTRIBUTES)
+    assert matcher.predict_proba(known).tolist() == [0.125] * 2 + [0.25] * (len(known) - 2)
+    again = create(config, ATTRIBUTES)
+    again.restore(matcher.snapshot())
+    assert np.array_equal(again.predict_proba(known), matcher.predict_proba(known))
+
+
+def test_the_workload_says_which_pairs_only_one_side_has(known: Examples, tmp_path: Path) -> None:
+    pairs = known.pairs
+    assert isinstance(pairs, LabelledPairs)
+    workload = Workload((), pairs.take(slice(0)), pairs.take(slice(2)), pairs.take(slice(2, None)).without_labels())
+    frame = pd.concat(
+        [of_pairs(pairs)[1:], pd.DataFrame({"unique_id_l": ["x"], "unique_id_r": ["y"], "match_probability": [1]})]
+    )
+    with pytest.raises(MatcherError, match=r"1 of 2 pairs have no probability .*missing=0"):
+        checked_coverage(workload, scored(tmp_path, frame))
+    notices = checked_coverage(workload, scored(tmp_path, frame, "missing=0")).notices
+    assert notices == (
+        "1 of 2 pairs are not scored: their probability is 0.",
+        "1 scored pairs are no pairs of the target and are not used.",
+    )
+
+
+def test_scored_pairs_become_the_candidates_of_bare_tables(known: Examples, tmp_path: Path) -> None:
+    pairs = known.pairs
+    bare = DataSet("x", pairs.left, pairs.right, {})
+    frame = pd.concat(
+        [of_pairs(pairs), pd.DataFrame({"unique_id_l": ["no"], "unique_id_r": ["one"], "match_probability": [1]})]
+    )
+    found = with_candidates(bare, scored(tmp_path, frame)).splits[UNSPLIT]
+    assert np.array_equal(found.left_rows, pairs.left_rows)
+    assert (found.labels == UNKNOWN).all()
+    with pytest.raises(MatcherError, match="no pair whose ids"):
+        with_candidates(bare, scored(tmp_path, frame[-1:]))
+
+
+def test_every_column_of_the_scores_is_kept(known: Examples, tmp_path: Path) -> None:
+    frame = of_pairs(known.pairs)
+    found = extra_columns(scored(tmp_path, frame[1:], "missing=0"), [known.pairs])
+    assert list(found) == list(frame)
+    assert found.index.tolist() == known.pairs.ids.tolist()
+    assert found.iloc[0].isna().all()
+    assert found["match_weight"].iloc[1] == "1"

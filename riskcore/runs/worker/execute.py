@@ -17,9 +17,11 @@ from riskcore.data.origin import is_from_frames
 from riskcore.data.reading import open_data
 from riskcore.data.workload import TargetTruth, Workload, configured_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
+from riskcore.matchers.external import ExternalMatcher, check_scores, checked_coverage, with_candidates
 from riskcore.runs.candidate_files import write_other_pairs, write_records
 from riskcore.runs.documents import RunResults
 from riskcore.runs.evidence_files import write_pairs, write_truth
+from riskcore.runs.extra_columns import write_extra
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.label_rankings import all_label_rankings, initial_rankings, shared_input
 from riskcore.runs.readers.method_comparison import compare_methods
@@ -47,7 +49,13 @@ def load_data(config: RunConfig) -> Data:
             "Call `riskcore.adapt` again with the same frames: it makes a new run."
         )
     source = open_data(config.source, config.data)
-    return configured_workload(source, open_data(config.target, config.data) if config.target else None, config)
+    target = open_data(config.target, config.data) if config.target else None
+    if config.matcher.kind != ExternalMatcher.kind:
+        return configured_workload(source, target, config)
+    scores = check_scores(config.matcher)
+    target = None if target is None else with_candidates(target, scores)
+    workload, truth = configured_workload(source, target, config)
+    return checked_coverage(workload, scores), truth
 
 
 def execute(
@@ -160,6 +168,7 @@ class _Work:
         write_pairs(folder, workload.target)
         write_records(folder, workload.target)
         write_truth(folder, truth.labels)
+        write_extra(folder, workload, self.config)
         write_json(folder.run_file, describe(self.record, self.config, workload, truth))
 
     def _report(self, folder: RunFolder, recorder: Recorder, results: dict[str, Any]) -> RunResults:

@@ -1,0 +1,32 @@
+"""Columns of a file of scores that a run keeps, so that what went in comes out: `extra.parquet`, by pair id."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from riskcore.columns import PAIR_ID
+from riskcore.config import RunConfig
+from riskcore.data.workload import Workload
+from riskcore.matchers.external import ExternalMatcher, check_scores, extra_columns
+from riskcore.runs.folder import RunFolder
+from riskcore.storage.files import write_parquet
+
+
+def write_extra(folder: RunFolder, workload: Workload, config: RunConfig) -> None:
+    """All columns of the scores for the pairs of the target; nothing where the matcher is the project's own."""
+    if config.matcher.kind != ExternalMatcher.kind:
+        return
+    scores = check_scores(config.matcher)
+    found = extra_columns(scores, (workload.target, workload.validation))
+    names = {name: f"{name}_" if name == PAIR_ID else str(name) for name in found}
+    columns = {names[name]: pa.array(found[name], pa.large_string(), from_pandas=True) for name in found}
+    write_parquet(folder.extra_file, pa.table({PAIR_ID: pa.array(found.index, pa.large_string()), **columns}))
+
+
+def read_extra(folder: RunFolder) -> pd.DataFrame | None:
+    """The columns by pair id; None for a run that has none."""
+    if not folder.extra_file.exists():
+        return None
+    return pq.read_table(folder.extra_file).to_pandas().set_index(PAIR_ID)
