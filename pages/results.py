@@ -46,10 +46,9 @@ def choose_result(record: RunRecord, folder: RunFolder, methods: list[str]) -> R
 
 def show_parts(key: ResultKey) -> None:
     """The pairs, or the entities."""
-    if "entity" in st.query_params and "result part" not in st.session_state:
-        st.session_state["result part"] = ENTITIES  # a link to an entity
+    st.session_state.setdefault("result part", ENTITIES if "entity" in st.query_params else PAIRS)
     part = st.segmented_control(
-        "Show", [PAIRS, ENTITIES], default=PAIRS, required=True, key="result part", label_visibility="collapsed"
+        "Show", [PAIRS, ENTITIES], required=True, key="result part", label_visibility="collapsed"
     )
     if part == ENTITIES:
         show_entities(key)

@@ -56,12 +56,15 @@ def show_table(view: View, table: pd.DataFrame) -> None:
         alt="rules with support, purity, weight and conflicts",
     )
     st.caption(
-        f"Select a row to see the rule's pairs. {measured_on(table)} and target: the share of the pairs it fires on "
-        "for which the rule is correct. Labels used: target, for scoring only."
-        if view.folder.has_truth
-        else f"Select a row to see the rule's pairs. {measured_on(table)}: the share of the pairs it fires on for "
-        "which the rule is correct."
+        "Select a row to see the rule's pairs. Its share of correct labels is measured on the pairs it fires on. "
+        f"Labels used: {labels_of(table, view.folder.has_truth)}."
     )
+
+
+def labels_of(table: pd.DataFrame, has_truth: bool) -> str:
+    """The labels that the rules were measured with."""
+    used = ["source", *(["validation"] if has_validation(table) else [])]
+    return ", ".join([*used, *(["target (for scoring only)"] if has_truth else [])])
 
 
 def shown_table(rows: pd.DataFrame, decided: what_if.RuleDecisions) -> pd.DataFrame:
@@ -86,11 +89,6 @@ def shown_table(rows: pd.DataFrame, decided: what_if.RuleDecisions) -> pd.DataFr
 def has_validation(table: pd.DataFrame) -> bool:
     """Whether any rule was measured on validation pairs; without them the column is left out."""
     return bool(table["validation_purity"].notna().any())
-
-
-def measured_on(table: pd.DataFrame) -> str:
-    """Whose labels the rules were measured with, but for the target's."""
-    return "Source and validation" if has_validation(table) else "Source"
 
 
 def rule_columns(has_truth: bool, has_validation: bool) -> ColumnConfig:

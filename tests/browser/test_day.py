@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import expect
 
 from pages.parts.frame.navigation import SCREENS
-from riskcore.audit import VerdictLog
+from riskcore.audit import VerdictLog, run_result
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
 from tests.browser.driver import PROJECT, SLOW, new_page, open_first_by_key, picture, settle, steady, visit
 
@@ -167,6 +167,35 @@ def test_compare_and_export(page, address, sample, root, tmp_path: Path):
     rows = pd.read_csv(saved)
     assert list(rows["pair_id"]) == [pair]
     assert rows["note"][0] == "'=1+1"
+
+
+def test_the_result_is_seen_before_it_is_applied_and_downloaded(page, address, sample, tmp_path: Path):
+    visit(page, f"{address}/results?run={sample.id}")
+    expect(page.get_by_text("would be dropped").or_(page.get_by_text("No match is dropped"))).to_be_visible()
+    keep(page, "results")
+    page.get_by_role("radio", name="one-to-one").click()
+    page.get_by_role("button", name="Apply one-to-one").click()
+    expect(page).to_have_url(re.compile("constraint=one-to-one"))
+    expect(page.get_by_role("button", name="Back to free")).to_be_visible()
+    settle(page)
+    page.get_by_role("radio", name="Entities", exact=True).click()
+    table = page.get_by_test_id("stDataFrame").last
+    expect(page.get_by_text("Only entities of several records")).to_be_visible()
+    settle(page)
+    table.scroll_into_view_if_needed()
+    steady(table)
+    table.click(position={"x": 120, "y": 52})  # a cell of the first row
+    expect(page.get_by_role("button", name="All entities")).to_be_visible()
+    expect(page.locator(".rc-entity")).to_contain_text("merged record")
+    with page.expect_download() as download:
+        page.get_by_test_id("stDownloadButton").get_by_role("button", name="Pairs").click()
+    saved = tmp_path / download.value.suggested_filename
+    assert saved.name.startswith("matches-sample-curated-to-scraped-bibliography-")
+    assert saved.name.endswith("-risk-one-to-one.csv")
+    download.value.save_as(saved)
+    rows = pd.read_csv(saved, dtype=str)
+    expected = run_result(RunFolder(sample.folder), constraint="one-to-one").pairs
+    assert set(rows["pair_id"]) == set(expected[expected["decision"] == "match"]["pair_id"])
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (1920, True)])

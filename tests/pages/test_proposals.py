@@ -14,7 +14,7 @@ from pages.parts.runs.proposals import JUDGE_FIRST
 from pages.parts.runs.run_view import course_words, flip_words
 from riskcore.audit import decisions, export_result
 from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
-from riskcore.runs import RunFolder, RunStore
+from riskcore.runs import RunFolder, RunState, RunStore
 from riskcore.runs.formats import read_scores
 from riskcore.runs.readers.proposals import lacks_validation, proposals
 from riskcore.runs.worker.execute import execute
@@ -134,6 +134,10 @@ def test_a_proposed_flip_is_not_called_flipped(screen, proposing):
     assert any("iteration 0 is kept and exported" in one for one in side)
 
 
+def test_rules_name_the_labels_they_were_measured_with(screen, unlabelled):
+    assert "Labels used: source, target (for scoring only)." in words(screen("rules", run=unlabelled.id))
+
+
 def test_the_banner_counts_the_flips(screen, proposing):
     (flips,) = {one.flips for one in proposals(RunFolder(proposing.folder)) if one.method == "risk"}
     assert flips > 0
@@ -150,6 +154,23 @@ def test_a_run_of_an_older_version_that_kept_another_says_so(screen, proposing):
     write_json(folder.results_file, results)
     app = screen("results", run=proposing.id)
     assert "older version of Riskcore kept iteration 1" in app.error[0].value
+
+
+def test_a_run_that_could_adapt_nothing_says_so(screen, runs):
+    """Such as the scores of another matcher, which are ranked as they are."""
+    record = write_run(runs, 60, 1)
+    without_validation(record)
+    app = screen("pairs", run=record.id)
+    assert [one.value for one in app.error] == []
+    assert app.warning[0].value.startswith("**Nothing was adapted.**")
+    assert any(JUDGE_FIRST in one.proto.label for one in app.get("page_link"))
+
+
+def test_a_run_at_work_says_what_will_be_kept(screen, runs):
+    record = write_run(runs, 60, 2, state=RunState.RUNNING)
+    without_validation(record)
+    RunFolder(record.folder).results_file.unlink()
+    assert "iteration 0, the matcher before fine-tuning, will be kept" in screen("pairs", run=record.id).error[0].value
 
 
 def test_labels_of_one_class_are_not_enough(unlabelled, tmp_path, monkeypatch):

@@ -8,13 +8,12 @@ import streamlit as st
 from pages.parts.frame.address import put
 from pages.parts.frame.tables import table_height
 from pages.parts.frame.text import literal, plural, short
-from pages.parts.results.run_results import ResultKey, result_of
+from pages.parts.results.run_results import ResultKey, is_one_table, result_of
 from riskcore.audit.constraints import CONSTRAINTS, FREE, MANY_TO_ONE, ONE_TO_MANY, ONE_TO_ONE
 from riskcore.audit.decisions import values_of
 from riskcore.audit.result import RunResult
 from riskcore.columns import PAIR_ID
 from riskcore.runs import RunFolder
-from riskcore.runs.candidate_files import is_self_join
 
 SHOWN_DROPPED = 50
 CELL_CHARS = 120
@@ -29,7 +28,7 @@ MEANINGS = {
 def applied_constraint(folder: RunFolder) -> str:
     """The constraint in the address; free where there is none, or none that fits."""
     asked = st.query_params.get("constraint", FREE)
-    return asked if asked in CONSTRAINTS and not (asked != FREE and is_self_join(folder)) else FREE
+    return asked if asked in CONSTRAINTS and not (asked != FREE and is_one_table(folder)) else FREE
 
 
 def apply(constraint: str) -> None:
@@ -44,7 +43,7 @@ def show_constraint(key: ResultKey) -> None:
     applied = result_of(key)
     suggested, why = applied.about["suggested_constraint"], applied.about["suggested_because"]
     st.subheader("How many matches may a record have?", anchor=False)
-    if is_self_join(key.folder):
+    if is_one_table(key.folder):
         st.caption(literal(why, 400))
         return
     st.markdown(f"The data suggest **{suggested}**. {literal(why, 400)}")
@@ -68,17 +67,11 @@ def show_change(key: ResultKey, applied: RunResult, chosen: str) -> None:
     dropped, counts = found.resolution.dropped, found.about["counts"]
     now = chosen == key.constraint
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
-    row.markdown(change_words(len(dropped), counts, now), width="stretch")
     if not now:
-        row.button(
-            f"Apply {chosen}",
-            type="primary",
-            icon=":material/check:",
-            on_click=apply,
-            args=(chosen,),
-        )
+        row.button(f"Apply {chosen}", type="primary", icon=":material/check:", on_click=apply, args=(chosen,))
     elif chosen != FREE:
         row.button("Back to free", icon=":material/undo:", on_click=apply, args=(FREE,))
+    row.markdown(change_words(len(dropped), counts, now), width="stretch")
     if len(dropped):
         table = dropped_table(key.folder, dropped)
         st.dataframe(
@@ -86,8 +79,10 @@ def show_change(key: ResultKey, applied: RunResult, chosen: str) -> None:
             hide_index=True,
             height=table_height(len(table), 240),
             column_config={
+                **{name: st.column_config.TextColumn(width=220) for name in table},
+                "pair": st.column_config.TextColumn(width="small"),
+                "reason": st.column_config.TextColumn(width=265),
                 "probability": st.column_config.NumberColumn(format="%.2f", width="small"),
-                "reason": st.column_config.TextColumn(width=290),
             },
             placeholder="–",
             alt="matches that are dropped, with the reason",

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.frame.text import plural
+from pages.parts.frame.text import duration, plural
 from pages.parts.results.run_results import ResultKey, result_of
 from riskcore.audit.decisions import MATCH, truth_at
 from riskcore.audit.result import (
@@ -26,6 +26,8 @@ from riskcore.audit.result_files import MOST_ROWS
 from riskcore.columns import ENTITY_ID, TRUTH
 
 MATCHES, ALL = "matches only", "all"
+ROWS_PER_SECOND = 8_000  # of a workbook, on an ordinary machine
+LONG = 10  # seconds; a wait that is announced
 MIME = {
     "csv": "text/csv",
     "parquet": "application/vnd.apache.parquet",
@@ -72,6 +74,9 @@ def show_downloads(key: ResultKey) -> None:
                 key=f"download {title}",
             )
     st.caption(file_words(choice, result))
+    seconds = sum(rows.values()) / ROWS_PER_SECOND
+    if choice.kind == "xlsx" and seconds > LONG:
+        st.caption(f"A workbook of this size takes about {duration(seconds)} to make; csv and parquet are faster.")
 
 
 def _choose(key: ResultKey) -> FileChoice:

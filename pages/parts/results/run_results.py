@@ -18,6 +18,7 @@ from riskcore.audit.resolve import FREE
 from riskcore.audit.result import RunResult, run_result
 from riskcore.columns import ENTITY_ID, LEFT_ID, RECORD_ID, RIGHT_ID, VALUE
 from riskcore.runs import RunFolder
+from riskcore.runs.candidate_files import is_self_join
 
 Written = tuple[int, ...]
 Order = np.ndarray  # places of rows, in the order in which they are shown
@@ -76,6 +77,12 @@ def can_cluster(key: ResultKey) -> bool:
     return not bool(_decided(key.under(FREE))[[LEFT_ID, RIGHT_ID]].isna().any(axis=None))
 
 
+def is_one_table(folder: RunFolder) -> bool:
+    """Whether both records of a pair come from one table. Older runs do not state it, and asking their pairs takes
+    time."""
+    return _one_table(str(folder.path), stamp(folder.run_file))
+
+
 def pair_order(key: ResultKey, wanted: PairFilter) -> Order:
     """The rows of `result.pairs` that pass the filter."""
     return _pair_order(key, wanted)
@@ -84,6 +91,11 @@ def pair_order(key: ResultKey, wanted: PairFilter) -> Order:
 def entity_order(key: ResultKey, wanted: EntityFilter) -> Order:
     """The first row, in the table of entities, of each entity that passes the filter; the largest first."""
     return _entity_order(key, wanted)
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _one_table(path: str, written: Written) -> bool:
+    return is_self_join(RunFolder(path))
 
 
 @st.cache_resource(max_entries=3, ttl=3600, show_spinner="Deciding all pairs …")

@@ -18,6 +18,10 @@ NOT_KNOWN = (
     "This run had no validation labels of both classes, so nothing shows whether fine-tuning made the labels better or "
     "worse."
 )
+UNCHANGED = (
+    "**Nothing was adapted.** Without validation labels of both classes, the matcher's answers are kept as they are. "
+    "Their risk gives an order only, not a probability."
+)
 KEPT = "Iteration 0, the matcher before fine-tuning, is kept: it alone is the result and is exported."
 
 
@@ -44,7 +48,10 @@ def warn_of_proposals(record: RunRecord) -> None:
     if not only_proposes(folder):
         return
     found = proposals_of(folder)
-    st.error(f"{_title(found)} {NOT_KNOWN} {_kept_words(folder, found)}", icon=":material/report:")
+    if found or folder.kept(folder.methods()[0]) != 0:
+        st.error(f"{_title(found)} {NOT_KNOWN} {_kept_words(folder)}", icon=":material/report:")
+    else:
+        st.warning(UNCHANGED, icon=":material/report:")
     row = st.container(horizontal=True, vertical_alignment="center", gap="medium")
     with row:
         judge_link(record)
@@ -90,11 +97,11 @@ def judge_link(record: RunRecord, label: str = JUDGE_FIRST) -> None:
 def _title(found: Sequence[Proposal]) -> str:
     flips = [f"{one.method} proposes {plural(one.flips, 'flip')} in iteration {one.iteration}" for one in found]
     if not flips:
-        return "**Nothing was adapted.**"
+        return "**Flips are proposals, none is applied.**"
     return f"**Flips are proposals, none is applied:** {', '.join(flips)}."
 
 
-def _kept_words(folder: RunFolder, found: Sequence[Proposal]) -> str:
+def _kept_words(folder: RunFolder) -> str:
     kept = {folder.kept(method) for method in folder.methods()} - {None}
     if not kept:
         return "When the run is done, iteration 0, the matcher before fine-tuning, will be kept and exported."
