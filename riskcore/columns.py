@@ -100,6 +100,17 @@ DECISION_COLUMNS = (
     "iteration",  # the kept one
     "reasons",  # in words
 )
+APPLIED_COLUMNS = (
+    PAIR_ID,
+    LEFT_ID,
+    RIGHT_ID,
+    "decision",  # match or non-match, from a probability of 0.5 on
+    "probability",
+    "risk",  # that the decision is wrong
+    "method",
+    "iteration",  # the kept one; missing where the method has none
+    "reasons",  # in words
+)  # of new pairs; then `left_` and `right_` of every attribute
 ENTITY_ID = "entity_id"
 ENTITY_COLUMNS = (ENTITY_ID, SIDE, RECORD_ID, "records")  # a row per record; `records` is the size of its entity
 MERGED_COLUMNS = (ENTITY_ID, "records", "sources")  # a row per entity; then a column per attribute

@@ -10,6 +10,7 @@ from riskcore.audit import CONSTRAINTS
 from riskcore.audit.resolve import AUTO
 from riskcore.audit.result import RESULT_FORMATS
 from riskcore.columns import (
+    APPLIED_COLUMNS,
     DECISION_COLUMNS,
     ENTITY_COLUMNS,
     LEFT_ENTITY,
@@ -23,6 +24,7 @@ from riskcore.columns import (
     VALUE,
 )
 from riskcore.runs import SCORE_COLUMNS, RunState
+from riskcore.runs.bundle import contents
 from riskcore.runs.store.run_store import STORE_FILE, URL_VARIABLE
 
 DOCS = Path(__file__).parents[1] / "docs"
@@ -57,6 +59,7 @@ def test_runs(word):
 
 RESULT = (DOCS / "result.md").read_text(encoding="utf-8")
 RESULT_COLUMNS = (*DECISION_COLUMNS, *ENTITY_COLUMNS, *MERGED_COLUMNS, LEFT_ENTITY, RIGHT_ENTITY, TRUTH)
+RESULT_COLUMNS += APPLIED_COLUMNS
 OTHER_PAIRS = (*OTHER_COLUMNS, SIDE, RECORD_ID, f"{OTHER_PROBABILITY}METHOD", VALUE)
 
 
@@ -68,6 +71,13 @@ def test_the_result(word):
 @pytest.mark.parametrize("word", OTHER_PAIRS)
 def test_the_files_of_all_parts(word):
     assert f"`{word}`" in RUNS
+
+
+@pytest.mark.parametrize("name", ["ABOUT", "WORDS", "RULES", "LEARNERS", "RECORDS", "KNOWN_PAIRS", "MATCHERS"])
+def test_the_files_of_a_bundle(name):
+    file = getattr(contents, name)
+    assert f"`bundle/{file}`" in RUNS or f"`bundle/{file}/`" in RUNS
+    assert f"today {contents.FORMAT}" in RUNS
 
 
 def test_files(tmp_path):

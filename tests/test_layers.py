@@ -25,7 +25,12 @@ TORCH_FREE = (
     "errors",
     "cli",
 )
-NEEDS_TORCH = ("riskcore.risk.fit", "riskcore.runs.worker")
+NEEDS_TORCH = (
+    "riskcore.risk.fit",
+    "riskcore.runs.worker",
+    "riskcore.runs.bundle.read",
+    "riskcore.runs.bundle.write",
+)
 
 
 def modules() -> list[str]:

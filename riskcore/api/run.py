@@ -197,6 +197,24 @@ class Run:
             extra=extra,
         )
 
+    def apply(
+        self,
+        left: pd.DataFrame,
+        right: pd.DataFrame | None = None,
+        pairs: pd.DataFrame | None = None,
+        *,
+        method: str | None = None,
+        side: str = "right",
+        top: int | None = None,
+        id: str = "id",  # noqa: A002 - the name of the column
+    ) -> pd.DataFrame:
+        """The run's answer on new pairs of `left` and `right` (of `left` alone, without `right`). Without `pairs`,
+        candidates are found between the two; without `right` too, `left` are new records of one `side`, and their
+        candidates are found among the run's records."""
+        from riskcore.apply.apply import apply_frames  # brings the engine
+
+        return apply_frames(self._folder, left, right, pairs, method=method, side=side, top=top, id=id)
+
     def __repr__(self) -> str:
         return f"Run({self.id}, methods {', '.join(self.methods)}, in {str(self.folder)!r})"
 

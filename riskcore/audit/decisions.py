@@ -21,7 +21,7 @@ from riskcore.audit.verdicts import Verdict, verdicts_in
 from riskcore.columns import DECISION_COLUMNS, LEFT, LEFT_ID, PAIR_ID, PART, RIGHT, RIGHT_ID, TRUTH, VERDICT
 from riskcore.errors import ConfigError, StorageError
 from riskcore.runs.candidate_files import TARGET, VALIDATION, has_all_parts, read_other_pairs
-from riskcore.runs.folder import RunFolder
+from riskcore.runs.folder import RunFolder, answering_method
 from riskcore.runs.formats import read_pair_ids, read_scores
 from riskcore.runs.readers.label_rankings import read_columns, read_risks
 from riskcore.storage.parquet import take_rows
@@ -29,7 +29,6 @@ from riskcore.storage.parquet import take_rows
 MATCH, NON_MATCH, UNSURE = "match", "non-match", "unsure"
 BY_VERDICT, BY_LABEL, BY_MODEL, BY_CONSTRAINT = "verdict", "label given", "model", "constraint"
 BY_PEOPLE = (BY_VERDICT, BY_LABEL)
-PREFERRED = ("risk+", "risk")  # whose answer is the run's, in this order
 _START = "tradition"  # the matcher as trained on the source
 _FIRST_PART = {VALIDATION: 0, TARGET: 1}  # of a pair that stands in several parts, the row that is kept
 
@@ -58,7 +57,7 @@ def answer_of(folder: RunFolder, method: str | None = None) -> AnswerFacts:
     if results is None:
         raise StorageError(f"Run {folder.path.name} is not done, so it has no result yet. Wait for it, or resume it.")
     names = list(results["methods"])
-    wanted = method or next((name for name in PREFERRED if name in names), names[0])
+    wanted = method or answering_method(names)
     if wanted not in names:
         raise ConfigError(f"Run {folder.path.name} has no method {wanted!r}. It has: {', '.join(names)}.")
     iteration = folder.iteration(wanted, None) if wanted in folder.methods() else None

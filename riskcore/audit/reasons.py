@@ -6,12 +6,16 @@ pair's reasons are the first of them that fire on it. One pair's full balance is
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pandas as pd
 import pyarrow.parquet as pq
 from scipy import sparse
 
+from riskcore.risk import RiskModel
 from riskcore.risk.scoring import rule_terms
+from riskcore.rules.rule import Rule
 from riskcore.runs.candidate_files import read_other_fired
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
@@ -23,12 +27,12 @@ CHUNK = 250_000  # pairs whose fired rules are held in memory at a time
 
 def model_reasons(folder: RunFolder, method: str, iteration: int | None, frame: pd.DataFrame) -> np.ndarray:
     """The reasons of these pairs, whose index is their place among the stored pairs, for their `decision`."""
-    words = np.array([f"{method} gives {p:.2f}" for p in frame["probability"]], dtype=object)
+    words = without_rules(method, frame["probability"].to_numpy())
     if iteration is None or not folder.fired_file.exists():
         return words
     places, is_match = frame.index.to_numpy(), (frame["decision"] == "match").to_numpy()
     count = pq.read_metadata(folder.pairs_file).num_rows
-    ranked = _RankedRules(folder, method, iteration)
+    ranked = RankedRules(folder.rules().rules, folder.model(method, iteration))
     target = np.flatnonzero(places < count)
     for start in range(0, len(target), CHUNK):
         some = target[start : start + CHUNK]
@@ -41,11 +45,16 @@ def model_reasons(folder: RunFolder, method: str, iteration: int | None, frame: 
     return words
 
 
-class _RankedRules:
+def without_rules(method: str, probability: np.ndarray) -> np.ndarray:
+    """The reason of a pair where no rule gives one."""
+    return np.array([f"{method} gives {p:.2f}" for p in probability], dtype=object)
+
+
+class RankedRules:
     """The rules of an iteration's risk model by what they add to a match, and to a non-match."""
 
-    def __init__(self, folder: RunFolder, method: str, iteration: int) -> None:
-        rules, terms = folder.rules().rules, rule_terms(folder.model(method, iteration))
+    def __init__(self, rules: Sequence[Rule], model: RiskModel) -> None:
+        terms = rule_terms(model)
         weight, towards = terms[:, 0], terms[:, 1]
         self.rules = len(rules)
         self._texts = np.array([" and ".join(one.text for one in rule.conditions) for rule in rules], dtype=object)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from riskcore.cli import bench, block, bring, compare, data, export, pairs, run, runs, serve
+from riskcore.cli import apply, bench, block, bring, compare, data, export, pairs, run, runs, serve
 from riskcore.cli.console import Commands, say
 from riskcore.version import __version__
 
@@ -33,6 +33,7 @@ app.command("rules")(pairs.rules)
 app.command("explain")(pairs.explain)
 app.command("compare")(compare.compare)
 app.command("export")(export.export)
+app.command("apply")(apply.apply)
 app.add_typer(bench.app, name="bench")
 app.command("serve")(serve.serve)
 

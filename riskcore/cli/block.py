@@ -67,7 +67,7 @@ def block(
     config = BlockConfig(**{name: value for name, value in given.items() if value is not None})
     started = time.monotonic()
     tables, matches = _read(left, right, known, (left_id, right_id))
-    with _showing() as on_progress:
+    with showing() as on_progress:
         candidates = block_to_file(tables[0], tables[1], config, out, on_progress)
         found = report(candidates, tables[0], tables[1], matches, config)
     seconds = time.monotonic() - started
@@ -191,8 +191,8 @@ def _known(path: Path, left: Table, right: Table, log: ProblemLog, labelled: boo
 
 
 @contextlib.contextmanager
-def _showing() -> Iterator[OnProgress]:
-    """Yields the function that shows how far blocking is and how much time is left: a bar, or a line now and then."""
+def showing() -> Iterator[OnProgress]:
+    """Yields the function that shows how far the work is and how much time is left: a bar, or a line now and then."""
     from riskcore.runs.readers.time_left import seconds_left, time_left_text
 
     started = time.monotonic()

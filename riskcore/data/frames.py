@@ -64,6 +64,22 @@ def from_frames(
     return dataclasses.replace(data, warnings=tuple(log.problems), origin=frames_origin(name, data.fingerprint))
 
 
+def table_from_frame(
+    name: str,
+    frame: pd.DataFrame,
+    *,
+    id: str = ID,  # noqa: A002  (the name of the column)
+    config: DataConfig | None = None,
+) -> Table:
+    """One frame of records as a checked table; `DataFormatError` lists every problem."""
+    config = config or DataConfig()
+    log = ProblemLog(config.examples_per_problem)
+    table = _records(name, frame, id, log, config)
+    if table is None or log.has_errors:
+        raise DataFormatError([problem for problem in log.problems if problem.severity == "error"])
+    return table
+
+
 def _records(name: str, frame: pd.DataFrame, id_column: str, log: ProblemLog, config: DataConfig) -> Table | None:
     """One frame of records as a table; None, and logged, where it cannot be one."""
     if not isinstance(frame, pd.DataFrame):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,13 @@ if TYPE_CHECKING:
     from riskcore.risk import RiskModel
     from riskcore.rules.rule_set import RuleSet
 
+PREFERRED = ("risk+", "risk")  # whose answer is the run's, in this order
 _ITERATION = re.compile(r"iteration-(\d+)\.parquet")
+
+
+def answering_method(methods: Sequence[str]) -> str:
+    """Whose answer is the run's, of the methods that it has: that of risk+, else of risk, else of the first."""
+    return next((name for name in PREFERRED if name in methods), methods[0])
 
 
 class RunFolder:
@@ -97,6 +103,11 @@ class RunFolder:
     def matcher(self) -> Path:
         """The adapted matcher, for `riskcore.matchers.load`."""
         return self.path / "matcher"
+
+    @property
+    def bundle(self) -> Path:
+        """What the run answers with, for new records: see `riskcore.runs.bundle`."""
+        return self.path / "bundle"
 
     @property
     def checkpoints(self) -> Path:

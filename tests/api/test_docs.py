@@ -24,6 +24,7 @@ TABLES = {
     "run.labels(": columns.LABEL_COLUMNS,
     "run.decisions(": columns.DECISION_COLUMNS,
     "run.clusters(": columns.ENTITY_COLUMNS,
+    "run.apply(": columns.APPLIED_COLUMNS,
     "ranked.frame": columns.RANK_COLUMNS,
 }
 
@@ -75,7 +76,9 @@ def test_the_page_names_every_argument(function):
         assert f"`{name}`" in PAGE or re.search(rf"rc\.{function.__name__}\([^`]*\b{name}\b", PAGE), name
 
 
-@pytest.mark.parametrize("method", [rc.Run.decisions, rc.Run.clusters, rc.Run.suggest_constraint, rc.Run.export])
+@pytest.mark.parametrize(
+    "method", [rc.Run.decisions, rc.Run.clusters, rc.Run.suggest_constraint, rc.Run.export, rc.Run.apply]
+)
 def test_the_page_names_every_argument_of_the_result(method):
     import inspect
 

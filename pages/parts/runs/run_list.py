@@ -10,8 +10,8 @@ from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import ago, duration, literal, percent
 from pages.parts.runs.proposals import NOT_KNOWN, only_proposes
 from pages.parts.runs.run_picker import STATES
-from riskcore.audit.decisions import PREFERRED
 from riskcore.runs import RunFolder, RunRecord, RunState
+from riskcore.runs.folder import PREFERRED
 
 
 def run_table(records: Sequence[RunRecord]) -> None:

@@ -158,7 +158,7 @@ class _Work:
             should_stop=self.heartbeat.stopping.is_set,
         )
         write_other_pairs(folder, workload, unseen, results, recorder.evidence, recorder.left_out)
-        return self._report(folder, recorder, results)
+        return self._report(folder, workload, recorder, results)
 
     def _describe(self, folder: RunFolder, workload: Workload, truth: TargetTruth) -> None:
         """run.json, pairs and truth; of a resumed run, whether it may go on."""
@@ -171,7 +171,7 @@ class _Work:
         write_extra(folder, workload, self.config)
         write_json(folder.run_file, describe(self.record, self.config, workload, truth))
 
-    def _report(self, folder: RunFolder, recorder: Recorder, results: dict[str, Any]) -> RunResults:
+    def _report(self, folder: RunFolder, workload: Workload, recorder: Recorder, results: dict[str, Any]) -> RunResults:
         started = time.perf_counter()
         recorder.on_phase_start({"phase": "report", "steps": None})
         recorder.scores.write_final(results)
@@ -180,6 +180,7 @@ class _Work:
         rankings = all_label_rankings(folder, known, methods)
         document = results_document(recorder, methods, initial_rankings(folder, known), rankings)
         fired = None if recorder.evidence is None else recorder.evidence.target.fired
+        self._write_bundle(folder, workload, recorder, results)
         write_json(folder.comparison_file, compare_methods(folder, document["methods"], rankings, fired))
         recorder.on_phase_end({"phase": "report", "seconds": time.perf_counter() - started})
         seconds = {**self._phases(), "total": self.heartbeat.seconds}
@@ -191,6 +192,14 @@ class _Work:
         }
         write_json(folder.results_file, found)
         return found
+
+    def _write_bundle(self, folder: RunFolder, workload: Workload, recorder: Recorder, results: dict[str, Any]) -> None:
+        """What the run answers with, for `riskcore apply`."""
+        if recorder.evidence is None:
+            return
+        from riskcore.runs.bundle.write import write_bundle  # imports the engine, which only a worker needs
+
+        write_bundle(folder, workload, self.config, recorder.evidence, recorder.learners, results, recorder.left_out)
 
     def _phases(self) -> dict[str, float]:
         """Seconds of each phase in the attempt that finished it, from the events of all attempts."""

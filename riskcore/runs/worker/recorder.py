@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from riskcore.data.workload import TargetTruth, Workload
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
+    from riskcore.training.fitted_learners import FittedLearners
     from riskcore.training.results import DoubtedLabel, EpochRow, IterationScores, MethodResult
 
 PROGRESS_EVENTS = 20  # per phase; which ones are recorded does not depend on the speed of the machine
@@ -54,6 +55,7 @@ class Recorder(Listener):
         self.scores = ScoreWriter(folder, workload.target.ids, self.scorer)
         self.evidence: Evidence | None = None
         self.doubted: list[DoubtedLabel] = []
+        self.learners: FittedLearners | None = None
         self._phase: str | None = None
         self._task, self._epochs = "", 0
         self._updated = 0.0
@@ -94,6 +96,9 @@ class Recorder(Listener):
 
     def on_doubted_labels(self, labels: Sequence[DoubtedLabel]) -> None:
         self.doubted = list(labels)
+
+    def on_base_learners(self, learners: FittedLearners) -> None:
+        self.learners = learners
 
     @property
     def left_out(self) -> set[str]:
