@@ -21,6 +21,7 @@ from riskcore.runs.worker.execute import execute
 from riskcore.storage.files import read_json, write_json
 from tests.pages.conftest import words
 from tests.pages.synthetic_run import write_run
+from tests.pages.test_recorded_run import small_sample
 from tests.runs.conftest import small_data
 
 SCREENS_WITH_RUNS = ("overview", "fine_tuning", "pairs", "rules", "compare", "results", "theory")
@@ -88,6 +89,38 @@ def test_what_is_exported_is_iteration_0(unlabelled, tmp_path):
         assert not rows["flipped"].astype("boolean").fillna(False).any()
         assert set(rows["iteration"].dropna()) <= {0}
         assert set(rows["decided_by"]) == {"model"}
+
+
+@pytest.mark.parametrize(
+    ("source", "target"),
+    [
+        ("bibliography_clean", "bibliography_scraped"),
+        ("bibliography_scraped", "bibliography_clean"),
+        ("products", None),
+    ],
+)
+def test_every_bundled_workload_exports_iteration_0(tmp_path, source, target):
+    config = RunConfig(
+        source=small_sample(source, tmp_path / "source"),
+        target=None if target is None else small_sample(target, tmp_path / "target"),
+        matcher=MatcherConfig(kind="toy"),
+        tune=TuneConfig(epochs=1),
+        risk=RiskConfig(steps=5),
+        adapt=AdaptConfig(iterations=2, rate=0.5),
+        methods=("tradition", "risk"),
+        validation_size=0,
+    )
+    store = RunStore(tmp_path / "runs")
+    record = store.create(config, "bundled")
+    execute(store, record.id)
+    folder = RunFolder(record.folder)
+    found = decisions(folder, values=False, reasons=False)
+    start = decisions(folder, "tradition", values=False, reasons=False)
+    assert list(found["decision"]) == list(start["decision"])
+    assert list(found["probability"]) == list(start["probability"])
+    assert set(found["iteration"]) == {0}
+    last = read_scores(folder.scores_file("risk", 2), ("probability",))["probability"]
+    assert not np.allclose(last, found["probability"][: len(last)])  # there was something to choose
 
 
 def test_later_iterations_are_proposals_only(unlabelled):

@@ -107,6 +107,16 @@ def test_a_constraint_is_shown_before_it_is_applied(screen, shifted):
     assert f"**{len(dropped)} matches** are dropped" in words(app)
 
 
+def test_a_constraint_is_not_applied_to_another_run(screen, runs):
+    one, other = (write_run(runs, 40, 2, seed=seed) for seed in (0, 1))
+    app = screen("results", run=one.id, constraint="one-to-one", entity="e1")
+    assert "There is no entity e1" in words(app)
+    app = checked(app.sidebar.selectbox[0].set_value(other.id).run())
+    assert app.query_params["run"] == other.id
+    assert "constraint" not in app.query_params
+    assert "entity" not in app.query_params
+
+
 @pytest.mark.parametrize("asked", ["nonsense", "free", "../x"])
 def test_an_unknown_constraint_is_free(screen, shifted, asked):
     assert metrics(screen("results", run=shifted.id, constraint=asked)) == metrics(screen("results", run=shifted.id))

@@ -25,6 +25,7 @@ STATES: dict[RunState, tuple[str, str, _Colour]] = {  # word, icon, colour
     RunState.LOST: ("lost", ":material/link_off:", "orange"),
 }
 _LAST = "last run"
+_OF_ONE_RUN = ("pair", "page", "one", "constraint", "entity", "entity_page")  # in the address
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,9 +87,9 @@ def pick_run(scored: bool = False) -> RunRecord | None:
 
 
 def choose_run(run: str) -> None:
-    """Make this the current run; drop a pair or page of another run from the address."""
+    """Make this the current run; drop what belongs to another run (pair, page, constraint, ...) from the address."""
     if st.query_params.get("run", run) != run:
-        for name in ("pair", "page", "one"):
+        for name in _OF_ONE_RUN:
             st.query_params.pop(name, None)
     if st.query_params.get("run") != run:
         st.query_params["run"] = run
