@@ -191,12 +191,17 @@ def test_a_run_of_an_older_version_that_kept_another_says_so(screen, proposing):
 
 def test_a_run_that_could_adapt_nothing_says_so(screen, runs):
     """Such as the scores of another matcher, which are ranked as they are."""
-    record = write_run(runs, 60, 1)
+    record = write_run(runs, 60, 1, methods=("risk",))
     without_validation(record)
     app = screen("pairs", run=record.id)
     assert [one.value for one in app.error] == []
     assert app.warning[0].value.startswith("**Nothing was adapted.**")
     assert any(JUDGE_FIRST in one.proto.label for one in app.get("page_link"))
+    live = screen("fine_tuning", run=record.id)
+    assert "There is one iteration, the matcher as it is: it is kept" in words(live)
+    assert "proposal" not in words(live).lower()
+    assert "F1 on the target" in {one.label for one in live.metric}
+    assert [one.value for one in screen("overview").error] == []
 
 
 def test_a_run_at_work_says_what_will_be_kept(screen, runs):
@@ -242,5 +247,6 @@ def test_flips_are_those_of_the_kept_iteration():
     assert flip_words(history, 1, False) == "Since iteration 0, in the kept iteration (1): 3 fixed, 1 broken."
     assert flip_words(history, None, False) == "Since iteration 0, now: 5 fixed, 2 broken."
     assert flip_words(history, 0, True).endswith("No flip is applied.")
+    assert flip_words(history[:1], None, True) == "No label has flipped: this is iteration 0."
     unknown = history.assign(fixed=np.nan, broken=np.nan)
     assert flip_words(unknown, 1, False).startswith("4 flips in total, in the kept iteration (1).")

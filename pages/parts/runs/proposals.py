@@ -71,8 +71,8 @@ def warn_of_proposals(record: RunRecord) -> None:
 
 
 def warn_of_all(records: Sequence[RunRecord]) -> None:
-    """One banner for a list of runs: how many were not adapted, and the way to labels for the newest of them."""
-    found = [record for record in records if only_proposes(RunFolder(record.folder))]
+    """One banner for a list of runs: how many only propose flips, and the way to labels for the newest of them."""
+    found = [record for record in records if proposals_of(RunFolder(record.folder))]
     if not found:
         return
     st.error(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import ago, duration, literal, percent
-from pages.parts.runs.proposals import NOT_KNOWN, only_proposes
+from pages.parts.runs.proposals import NOT_KNOWN, UNCHANGED, only_proposes, proposals_of
 from pages.parts.runs.run_picker import STATES
 from riskcore.runs import RunFolder, RunRecord, RunState
 from riskcore.runs.folder import PREFERRED
@@ -24,7 +25,7 @@ def run_table(records: Sequence[RunRecord]) -> None:
         row[1].markdown(literal(record.name, 70))
         row[2].caption(f"{ago(record.created)} · {duration(record.seconds)}")
         if only_proposes(folder):
-            row[3].badge("not adapted", icon=":material/report:", color="red", help=NOT_KNOWN)
+            _not_adapted(row[3], folder)
         else:
             row[3].caption(f1_change(record))
         with row[4], st.container(horizontal=True, gap="small"):
@@ -34,6 +35,14 @@ def run_table(records: Sequence[RunRecord]) -> None:
                 _link("fine_tuning", "Open", record)
             if record.state is RunState.DONE:
                 _link("results", "Results", record)
+
+
+def _not_adapted(place: DeltaGenerator, folder: RunFolder) -> None:
+    """Red where flips are proposed; orange where there are none, as with the scores of another matcher."""
+    if proposals_of(folder):
+        place.badge("not adapted", icon=":material/report:", color="red", help=NOT_KNOWN)
+    else:
+        place.badge("not adapted", icon=":material/report:", color="orange", help=UNCHANGED.replace("*", ""))
 
 
 def _link(screen: str, label: str, record: RunRecord) -> None:

@@ -112,6 +112,9 @@ def _sides(doubted: DoubtedLabel, name: str) -> list[tuple[str, str | None]]:
 def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None, proposed: bool = False) -> None:
     """Charts by iteration, each with the labels it used. `kept` is known once the run is done; `proposed` says that
     there were no labels to choose an iteration by, so that flips are proposals."""
+    if kept is not None and len(history) == 1:
+        _draw_figures(history, has_truth)
+        return
     scored = "target, for scoring only" if has_truth else "none"
     flips = "Flips proposed" if proposed else "Labels flipped"
     charts = [
@@ -129,6 +132,21 @@ def draw_history(history: pd.DataFrame, has_truth: bool, kept: int | None, propo
             st.markdown(f"**{title}**", help=help_text)
             draw_chart(with_kept(chart, kept), words)
             st.caption(f"{words} Labels used: {used}.")
+
+
+def _draw_figures(history: pd.DataFrame, has_truth: bool) -> None:
+    """The figures of a run with a single iteration, which has no course to draw."""
+    row, scored = history.iloc[0], "target, for scoring only"
+    figures = [("Mean risk", f"{row['mean_risk']:.3f}", risk_labels(history), WORDS["risk"])]
+    if pd.notna(row["validation_f1"]):
+        figures.append(("F1 on validation", percent(row["validation_f1"]), "validation", WORDS["f1"]))
+    if has_truth:
+        figures.append(("F1 on the target", percent(row["f1"]), scored, WORDS["f1"]))
+        figures.append(("AUROC of risk", number(row["auroc_risk"], 3), scored, WORDS["auroc"]))
+    for column, (title, value, used, words) in zip(st.columns(4), figures, strict=False):
+        column.metric(title, value, help=words)
+        column.caption(f"Labels used: {used}.")
+    st.caption("There is one iteration, the matcher as it is: it is kept, and no label flipped.")
 
 
 def _f1_labels(history: pd.DataFrame, has_truth: bool) -> str:
@@ -174,6 +192,8 @@ def _auroc_words(history: pd.DataFrame, kept: int | None) -> str:
 def flip_words(history: pd.DataFrame, kept: int | None, proposed: bool) -> str:
     """What fine-tuning flipped, or what it proposes to flip."""
     last = history.iloc[-1]
+    if last["iteration"] == 0:
+        return "No label has flipped: this is iteration 0."
     if proposed:
         known = f": {_fixed_words(last)}" if pd.notna(last["fixed"]) else ""
         return f"The last iteration ({int(last['iteration'])}) is a proposal{known}. No flip is applied."
