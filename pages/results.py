@@ -12,6 +12,7 @@ from pages.parts.results.entity_table import show_entities
 from pages.parts.results.pair_table import show_pairs
 from pages.parts.results.run_results import ResultKey, can_cluster, key_of, result_of
 from pages.parts.results.summary import show_summary
+from pages.parts.results.tomorrow import show_tomorrow
 from pages.parts.runs.proposals import warn_of_proposals
 from pages.parts.runs.run_picker import STATES, pick_run
 from riskcore.audit.decisions import answer_of
@@ -73,6 +74,7 @@ def show(record: RunRecord, folder: RunFolder, methods: list[str]) -> None:
         )
         show_pairs(key)
     show_downloads(key)
+    show_tomorrow(folder, key.method)
 
 
 with open_page("results", "A decision on every pair of the target, the entities that follow, and files of both."):

@@ -69,7 +69,7 @@ def apply_to_file(
     pairs = read_new(Path(new), records, side, top, id_column, lambda what, share: tell(what, _FINDING * share))
 
     def scored(done: int, total: int) -> None:
-        tell("scoring", _FINDING + (1 - _FINDING) * done / max(1, total))
+        tell("scoring", min(1.0, _FINDING + (1 - _FINDING) * done / max(1, total)))
 
     found = score_pairs(bundle, pairs, name, matcher=matcher, on_progress=scored)
     rows = np.flatnonzero(found.matches) if matches_only else np.arange(len(found))

@@ -110,6 +110,11 @@ class RunFolder:
         return self.path / "bundle"
 
     @property
+    def applied(self) -> Path:
+        """Answers on new records that were asked for on the screen Results."""
+        return self.path / "applied"
+
+    @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoint"
 

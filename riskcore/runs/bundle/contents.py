@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, TypedDict
+
+from riskcore.storage.files import read_json
 
 FORMAT = 1  # to be raised whenever what is kept, or what it means to those who read it, changes
 
@@ -71,3 +74,12 @@ class BundleFacts(TypedDict):
     learners: list[dict[str, Any]] | None
     version: str
     versions: dict[str, str]
+
+
+def read_facts(bundle: Path) -> BundleFacts | None:
+    """bundle.json; None where there is no bundle. Reading it needs no engine."""
+    file = bundle / ABOUT
+    if not file.is_file():
+        return None
+    facts: BundleFacts = read_json(file, "Run again to have a bundle.")
+    return facts
