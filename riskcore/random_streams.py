@@ -39,6 +39,8 @@ class Stream(enum.IntEnum):
     TRANSFER_PASS = 27  # by epoch
     DOMAIN_CLASSIFIER = 28  # its initial weights
     SOURCE_OUT_OF_BAG = 29  # the forest behind competing candidates within one data set
+    LABEL_DRAW = 30  # pairs drawn for labelling
+    LABEL_SPLIT = 31  # labels that are the source and the validation pairs where there is no source
 
 
 def stream(seed: int, purpose: Stream) -> np.random.Generator:

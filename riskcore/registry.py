@@ -185,6 +185,13 @@ MATCHERS = Registry(
             offered=False,
         ),
         MatcherSpec(
+            "similarity",
+            "how alike the records are, without any label: a first answer to draw pairs for labelling by",
+            "riskcore.matchers.similarity:SimilarityMatcher",
+            trainable=False,
+            offered=False,
+        ),
+        MatcherSpec(
             "toy",
             "logistic regression on word overlaps, for tests and demos",
             "riskcore.matchers.toy:ToyMatcher",

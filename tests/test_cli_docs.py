@@ -30,7 +30,7 @@ from riskcore.runs.store.run_store import STORE_FILE, URL_VARIABLE
 DOCS = Path(__file__).parents[1] / "docs"
 COMMANDS = (DOCS / "cli.md").read_text(encoding="utf-8")
 RUNS = (DOCS / "runs.md").read_text(encoding="utf-8")
-LATER = ("score", "audit")  # documented where they are described
+LATER = ("score",)  # documented where they are described
 
 
 def commands(group, path=()):

@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from riskcore.cli import apply, bench, block, bring, compare, data, export, pairs, run, runs, serve
+from riskcore.cli import apply, audit, bench, block, bring, compare, data, export, pairs, run, runs, serve
 from riskcore.cli.console import Commands, say
 from riskcore.version import __version__
 
@@ -32,6 +32,7 @@ app.command("top")(pairs.top)
 app.command("rules")(pairs.rules)
 app.command("explain")(pairs.explain)
 app.command("compare")(compare.compare)
+app.add_typer(audit.app, name="audit")
 app.command("export")(export.export)
 app.command("apply")(apply.apply)
 app.add_typer(bench.app, name="bench")

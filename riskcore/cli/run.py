@@ -26,10 +26,23 @@ _DATA = "A folder with tableA.csv, or a csv or parquet file of pairs"
 
 
 def run(
-    source: Annotated[Path | None, typer.Option(help=f"{_DATA}: the source, with labels.")] = None,
+    source: Annotated[
+        Path | None, typer.Option(help=f"{_DATA}: the source, with labels. Without it, labels of the target teach.")
+    ] = None,
     target: Annotated[
         Path | None, typer.Option(help=f"{_DATA}: the target to adapt to; without it, the source's own test split.")
     ] = None,
+    labels: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|RUN",
+            help="Labels of target pairs: a csv, xlsx or parquet file, or a run whose drawn pairs were judged; its "
+            "data and settings are taken over.",
+        ),
+    ] = None,
+    draft: Annotated[
+        bool, typer.Option("--draft", help="Only rank the pairs, so that some can be drawn for labelling.")
+    ] = False,
     attribute_map: Annotated[
         list[str] | None,
         typer.Option("--map", metavar="SOURCE=TARGET", help="Attributes with different names; repeatable."),
@@ -92,24 +105,49 @@ def run(
         "tune": {"epochs": epochs},
         "adapt": {"iterations": iterations},
     }
-    wanted = _configured(config, settings or (), options, grouped)
+    base, options["labels"] = _labelled(config, labels, runs)
+    wanted = _configured(base, settings or (), options, grouped, draft)
     _start(wanted, name, runs, detach, as_json)
 
 
+def _labelled(file: Path | None, labels: str | None, root: Path) -> tuple[RunConfig, str | None]:
+    """What the run begins with: the settings file or, with the labels of a run, that run's own settings; and the path
+    of the labels."""
+    if labels is None or Path(labels).suffix.lower() in (".csv", ".xlsx", ".parquet", ".txt", ".tsv"):
+        return settings_of(file), None if labels is None else str(Path(labels).absolute())
+    from riskcore.audit.labels import adapting_config, store_labels
+    from riskcore.cli.pairs import folder_of
+    from riskcore.config import RunConfig
+
+    if file is not None:
+        raise ConfigError("Give --labels a file, or leave --config out: a run's labels come with its settings.")
+    folder = folder_of(labels, root)
+    stored = store_labels(folder)
+    return adapting_config(RunConfig.from_stored(dict(folder.run()["config"])), stored), str(stored)
+
+
 def _configured(
-    file: Path | None, settings: Sequence[str], options: dict[str, Any], grouped: dict[str, dict[str, Any]]
+    base: RunConfig,
+    settings: Sequence[str],
+    options: dict[str, Any],
+    grouped: dict[str, dict[str, Any]],
+    draft: bool = False,
 ) -> RunConfig:
-    """The settings file, if any, with `--set` on top, and on top of both the options that were given."""
-    base = with_settings(settings_of(file), settings)
+    """What the run begins with, `--set` on top, and on top of both the options that were given."""
+    base = with_settings(base, settings)
     for group, fields in grouped.items():
         given = {field: value for field, value in fields.items() if value is not None}
         options[group] = dataclasses.replace(getattr(base, group), **given)
     found = dataclasses.replace(base, **{field: value for field, value in options.items() if value is not None})
-    if not found.source:
-        raise ConfigError("A run needs --source: the data it learns from.")
+    if not found.source and not found.target:
+        raise ConfigError("A run needs --source, the data it learns from, or --target, the data it is to label.")
     from riskcore.registry import MATCHERS
 
     _ = MATCHERS[found.matcher.kind]  # refuses an unknown name
+    if draft:
+        from riskcore.audit.labels import draft_config
+
+        found = draft_config(found)
     if found.matcher.kind == "external":
         from riskcore.matchers.external import check_scores
 

@@ -39,8 +39,11 @@ RENAMED_0_1 = {
 class RunConfig(Config):
     """One run: which data, which methods, and the settings of every part."""
 
-    source: str = setting("", "folder or pair file that the rules and the matcher are learned from")
+    source: str = setting(
+        "", "folder or pair file that the rules and the matcher are learned from; empty learns from the target's labels"
+    )
     target: str | None = setting(None, "folder or pair file to adapt to; none means the source's own test split")
+    labels: str | None = setting(None, "file of labels of target pairs, which join the validation pairs")
     attribute_map: tuple[str, ...] = setting((), "SOURCE=TARGET for attributes with different names")
     types: tuple[str, ...] = setting((), "ATTRIBUTE=TYPE where the inferred type is wrong")
     split: str | None = setting(None, "split again by this ratio, such as 2:2:6; none keeps the given splits")

@@ -53,6 +53,8 @@ class Fingerprint:
         self.add_texts(pairs.ids)
         if isinstance(pairs, LabelledPairs):
             self.add_numbers(pairs.labels)
+            if pairs.inclusion is not None:
+                self.add_texts(np.array([repr(float(one)) for one in pairs.inclusion], dtype=object))
 
     def hexdigest(self) -> str:
         return self._digest.hexdigest()

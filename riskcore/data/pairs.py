@@ -57,8 +57,10 @@ class Pairs:
 
     def take(self, rows: np.ndarray | slice) -> Self:
         """The same kind of pairs, only these rows (numbers, a mask or a slice)."""
-        per_pair = {field: getattr(self, field)[rows] for field in self._per_pair()}
-        return dataclasses.replace(self, **per_pair)
+        per_pair = {field: getattr(self, field) for field in self._per_pair()}
+        return dataclasses.replace(
+            self, **{name: values[rows] for name, values in per_pair.items() if values is not None}
+        )
 
     def record(self, pair: int) -> tuple[dict[str, str | None], dict[str, str | None]]:
         """Both records of one pair, for showing."""
@@ -74,10 +76,19 @@ class LabelledPairs(Pairs):
     """Candidate pairs with their true label: 1 match, 0 non-match."""
 
     labels: np.ndarray  # int8
+    inclusion: np.ndarray | None = None  # how likely a design drew each pair for labelling; None: all alike
+
+    @property
+    def weights(self) -> np.ndarray:
+        """How many pairs each stands for, 1 in the mean."""
+        if self.inclusion is None or not len(self):
+            return np.ones(len(self))
+        stands_for: np.ndarray = 1 / self.inclusion
+        return stands_for / stands_for.mean()
 
     @classmethod
     def _per_pair(cls) -> tuple[str, ...]:
-        return (*super()._per_pair(), "labels")
+        return (*super()._per_pair(), "labels", "inclusion")
 
     def without_labels(self) -> Pairs:
         return Pairs(self.left, self.right, self.left_rows, self.right_rows, self.ids)

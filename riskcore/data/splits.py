@@ -64,3 +64,16 @@ def size_sample(count: int, size: int, seed: int) -> np.ndarray:
     if not 0 <= size <= count:
         raise ConfigError(f"The validation size is {size:,}; it must lie between 0 and {count:,} pairs.")
     return np.sort(stream(seed, Stream.VALIDATION_SIZE).permutation(count)[:size])
+
+
+def half_split(labels: np.ndarray, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows of two halves with each label in both, in their original order; the second gets the odd one of a label."""
+    generator = stream(seed, Stream.LABEL_SPLIT)
+    halves: tuple[list[np.ndarray], list[np.ndarray]] = ([], [])
+    for label in np.unique(labels):
+        rows = generator.permutation(np.flatnonzero(labels == label))
+        for half, some in zip(halves, np.split(rows, [len(rows) // 2]), strict=True):
+            half.append(some)
+    nothing = np.empty(0, dtype=np.int64)
+    first, second = (np.sort(np.concatenate([nothing, *half])) for half in halves)
+    return first, second

@@ -17,6 +17,7 @@ import numpy as np
 from riskcore.config import DataConfig, RunConfig
 from riskcore.data.dataset import DataSet
 from riskcore.data.fingerprint import Fingerprint
+from riskcore.data.label_file import read_label_file
 from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
 from riskcore.data.mapping import (
     one_sided_attributes,
@@ -29,8 +30,14 @@ from riskcore.data.overlap import is_among, told_apart
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.problems import shown
 from riskcore.data.schema import Attribute, check_types, infer_types
-from riskcore.data.splits import fraction_sample, parse_ratio, ratio_split, size_sample
+from riskcore.data.splits import fraction_sample, half_split, parse_ratio, ratio_split, size_sample
 from riskcore.errors import ConfigError
+
+NO_VALIDATION = (
+    "The target has no validation labels. Nothing can choose between iterations, so the matcher as trained on the "
+    "source is kept. Label about a hundred pairs to adapt it."
+)
+NO_LABELS = "There is no label to learn from. Label about a hundred pairs first."
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -40,7 +47,7 @@ class Workload:
 
     attributes: tuple[Attribute, ...]  # shared by source and target
     source: LabelledPairs  # Ds
-    validation: LabelledPairs  # Dv, empty if a validation size of 0 was asked for
+    validation: LabelledPairs  # Dv, empty where there are no labels or a validation size of 0 was asked for
     target: Pairs  # Dt, without labels
     notices: tuple[str, ...] = ()
     target_only: tuple[Attribute, ...] = ()  # of validation, target and unseen pairs
@@ -68,7 +75,7 @@ class TargetTruth:
 
 
 def build_workload(
-    source: DataSet,
+    source: DataSet | None,
     target: DataSet | None = None,
     *,
     attribute_map: Mapping[str, str] | None = None,
@@ -77,6 +84,7 @@ def build_workload(
     validation_size: int | None = None,
     seed: int = 0,
     types: Mapping[str, str] | None = None,
+    labels: LabelledPairs | None = None,
     config: DataConfig | None = None,
 ) -> tuple[Workload, TargetTruth]:
     """Ds, Dv and Dt from one data set, or from a source and a target; and apart from them the target's labels.
@@ -89,7 +97,16 @@ def build_workload(
     names; `types` overrides the types inferred from the source, or from the target for attributes that only the target
     has. Target pairs whose shared values are those of a labelled pair stay in the target; `TargetTruth.twins` marks
     them.
+
+    `labels` are further labels of pairs of the target, read over its tables (see `label_file`): they join the
+    validation pairs and leave the target. Without a source (None, or a data set without training labels), one half of
+    all labels is learned from and the other half validates; without any label, both are empty.
     """
+    if source is None or (target is None and not _teaches(source, split)):
+        data = target if source is None else source
+        if data is None:
+            raise ConfigError("A run needs data: a source with labels, a target, or both.")
+        return _without_source(data, split, validation_size, seed, types or {}, labels, config or DataConfig())
     names, notices = shared_attributes(source, target, attribute_map or {})
     ours = restricted(source, {name: name for name in names})
     own = {} if target is None else target_only_attributes(target, names)
@@ -102,19 +119,23 @@ def build_workload(
         pool = pooled(theirs)
         known = pool.take(_identified(target, pool, list(names.values())))
         train = _apart(train, _identified(source, train, list(names)), known, list(names), notices)
-    valid = _labelled(valid, "validation", notices)
-    _require(train, valid, test, validation_size)
+    _require(train, test)
     train = train.take(fraction_sample(train.labels, train_fraction, seed))
-    if validation_size is not None:
-        valid = valid.take(size_sample(len(valid), validation_size, seed))
+    valid, test = _with_labels(_validation(valid, validation_size, seed, notices), test, labels, notices)
+    if not len(valid):
+        notices.append(NO_VALIDATION)
     attributes, target_only = _typed(ours, list(names), theirs, list(own.values()), types or {}, config or DataConfig())
     workload = Workload(attributes, train, valid, test.without_labels(), tuple(notices), target_only)
     twins = is_among(workload.target, train, list(names)) | is_among(workload.target, valid, list(names))
     return workload, TargetTruth(test.labels, unseen, twins)
 
 
-def configured_workload(source: DataSet, target: DataSet | None, config: RunConfig) -> tuple[Workload, TargetTruth]:
+def configured_workload(
+    source: DataSet | None, target: DataSet | None, config: RunConfig
+) -> tuple[Workload, TargetTruth]:
     """The workload that a run's settings ask for."""
+    data = source if target is None else target
+    labels = None if not config.labels or data is None else read_label_file(config.labels, data, config.data)
     return build_workload(
         source,
         target,
@@ -124,14 +145,90 @@ def configured_workload(source: DataSet, target: DataSet | None, config: RunConf
         validation_size=config.validation_size,
         seed=config.seed,
         types=parse_map(config.types),
+        labels=labels,
         config=config.data,
     )
+
+
+def _without_source(
+    data: DataSet,
+    split: str | None,
+    validation_size: int | None,
+    seed: int,
+    types: Mapping[str, str],
+    labels: LabelledPairs | None,
+    config: DataConfig,
+) -> tuple[Workload, TargetTruth]:
+    """The workload of a data set that is to be learned from its own few labels."""
+    notices = one_sided_attributes(data)
+    names = list(data.attributes)
+    data = restricted(data, {name: name for name in names})
+    first, valid, test = _thirds(data, split, seed)
+    known = _validation(_joined(first, valid), validation_size, seed, notices)
+    known, test = _with_labels(known, test, labels, notices)
+    _require_target(test)
+    if not len(known):
+        notices.append(NO_LABELS)
+    learned, checked = half_split(known.labels, seed)
+    attributes = infer_types([data.left, data.right], names, dict(types), config)
+    check_types(types, names)
+    train, valid = dataclasses.replace(known.take(learned), inclusion=None), known.take(checked)
+    workload = Workload(attributes, train, valid, test.without_labels(), tuple(notices))
+    twins = is_among(workload.target, known, names)
+    return workload, TargetTruth(test.labels, None, twins)
+
+
+def _teaches(data: DataSet, split: str | None) -> bool:
+    """Whether a data set has training labels of its own, or is split so that it has."""
+    return (
+        split is not None
+        or "train" in data.splits
+        or all((pairs.labels != UNKNOWN).all() for pairs in data.splits.values())
+    )
+
+
+def _validation(pairs: LabelledPairs, size: int | None, seed: int, notices: list[str]) -> LabelledPairs:
+    """The data set's own labelled pairs that validate, as many as were asked for."""
+    known = _labelled(pairs, "validation", notices)
+    return known if size is None else known.take(size_sample(len(known), size, seed))
+
+
+def _with_labels(
+    valid: LabelledPairs, test: LabelledPairs, labels: LabelledPairs | None, notices: list[str]
+) -> tuple[LabelledPairs, LabelledPairs]:
+    """Validation pairs joined by labels from a file, and the target without the pairs that these label."""
+    if labels is None or not len(labels):
+        return valid, test
+    labels = dataclasses.replace(labels, left=test.left, right=test.right)
+    again = np.isin(_keys(valid), _keys(labels))
+    if again.any():
+        notices.append(
+            f"{int(again.sum()):,} validation pairs are labelled again by the file of labels, which decides."
+        )
+    joined = _joined(valid.take(~again), labels)
+    if not (~again).any():  # with labels of unknown origin beside them, no label's share is known
+        joined = dataclasses.replace(joined, inclusion=labels.inclusion)
+    return joined, test.take(~np.isin(_keys(test), _keys(labels)))
+
+
+def _joined(one: LabelledPairs, other: LabelledPairs) -> LabelledPairs:
+    """The pairs of both, over the same tables."""
+    fields = ("left_rows", "right_rows", "ids", "labels")
+    return LabelledPairs(
+        one.left, one.right, *(np.concatenate([getattr(one, name), getattr(other, name)]) for name in fields)
+    )
+
+
+def _keys(pairs: Pairs) -> np.ndarray:
+    """One number per pair of records."""
+    return pairs.left_rows.astype(np.int64) * max(1, len(pairs.right)) + pairs.right_rows
 
 
 def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs, LabelledPairs, LabelledPairs]:
     """The data set's train, valid and test: its own, or all pairs pooled and split by the ratio.
 
-    Nothing can be learned from a pair without a label, so all of these go to the last part, the target.
+    Nothing can be learned from a pair without a label, so all of these go to the last part, the target. Of pairs that
+    no split names, those with a label validate.
     """
     pool = pooled(data)
     if split is not None:
@@ -139,16 +236,24 @@ def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs,
         first, second, third = (known[rows] for rows in ratio_split(pool.labels[known], parse_ratio(split), seed))
         third = np.sort(np.concatenate([third, np.flatnonzero(pool.labels == UNKNOWN)]))
         return pool.take(first), pool.take(second), pool.take(third)
-    if UNSPLIT in data.splits:
-        raise ConfigError(f"{shown(data.name)} has no split column. Add one, or give a ratio such as 2:2:6.")
     nothing = pool.take(slice(0))
     train, valid, test = (data.splits.get(name, nothing) for name in SPLITS)
+    if UNSPLIT in data.splits:
+        rest = data.splits[UNSPLIT]
+        known = rest.labels != UNKNOWN
+        if known.all():
+            raise ConfigError(
+                f"{shown(data.name)} has labels and no splits. Add splits, or give a ratio such as 2:2:6."
+            )
+        valid, test = _joined(valid, rest.take(known)), _joined(test, rest.take(~known))
     return train, valid, test
 
 
 def pooled(data: DataSet) -> LabelledPairs:
     """All pairs of the data set, split after split."""
     parts = list(data.splits.values())
+    if not parts:
+        raise ConfigError(f"{shown(data.name)} has no candidate pairs. Find them with `riskcore block`, or add a file.")
     fields = ("left_rows", "right_rows", "ids", "labels")
     return LabelledPairs(
         data.left, data.right, *(np.concatenate([getattr(part, field) for part in parts]) for field in fields)
@@ -207,12 +312,12 @@ def _apart(
     return train.take(~shared)
 
 
-def _require(train: Pairs, valid: Pairs, test: Pairs, validation_size: int | None) -> None:
-    needed = [("training", train), ("target", test)]
-    if validation_size != 0:
-        needed.append(("validation", valid))
-    for part, pairs in needed:
-        if not len(pairs):
-            none = " To do without them, ask for a validation size of 0." if part == "validation" else ""
-            cure = f"Add some, or split by a ratio such as 2:2:6.{none}"
-            raise ConfigError(f"There is no {part} pair to work with. {cure}")
+def _require(train: Pairs, test: Pairs) -> None:
+    if not len(train):
+        raise ConfigError("There is no training pair to work with. Add some, or split by a ratio such as 2:2:6.")
+    _require_target(test)
+
+
+def _require_target(test: Pairs) -> None:
+    if not len(test):
+        raise ConfigError("There is no target pair to work with. Add some, or split by a ratio such as 2:2:6.")

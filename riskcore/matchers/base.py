@@ -68,6 +68,11 @@ class Examples:
             raise MatcherError("These pairs have no labels; training needs labelled pairs.")
         return self.pairs.labels
 
+    @property
+    def weights(self) -> np.ndarray:
+        """How many pairs each labelled one stands for, 1 in the mean."""
+        return self.pairs.weights if isinstance(self.pairs, LabelledPairs) else np.ones(len(self.pairs))
+
     def take(self, rows: np.ndarray | slice) -> Examples:
         return Examples(self.pairs.take(rows), None if self.metrics is None else self.metrics[rows])
 

@@ -30,6 +30,8 @@ def generate(
 ) -> RuleSet:
     """The rule set of a labelled source: everything the search finds, pruned for reading."""
     config = config or RuleConfig()
+    if not len(labels):
+        return RuleSet.empty()
     found = extract(matrix, labels, config, on_progress)
     if config.simplify:
         found = simplify(found, matrix, labels, config)

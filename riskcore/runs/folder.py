@@ -119,6 +119,11 @@ class RunFolder:
         return self.path / "checkpoint"
 
     @property
+    def draws(self) -> Path:
+        """Draws of target pairs for labelling."""
+        return self.path / "draws"
+
+    @property
     def log_file(self) -> Path:
         return self.path / "worker.log"
 

@@ -106,10 +106,10 @@ def adapt(
     return Adapted(tuple(done.rows), best(done.rows))
 
 
-def on_validation(labels: np.ndarray, validated: np.ndarray) -> IterationChoice:
+def on_validation(part: EvidencePart, validated: np.ndarray) -> IterationChoice:
     """What an iteration is chosen by."""
-    f1, loss = validation_scores(labels, validated)
-    mistakes = int(((validated >= 0.5) != labels).sum())
+    f1, loss = validation_scores(part.labels, validated, part.weights)
+    mistakes = int(((validated >= 0.5) != part.labels).sum())
     return {"validation_f1": f1, "validation_loss": loss, "validation_mistakes": mistakes}
 
 
@@ -207,7 +207,7 @@ def _row(
     """A row on one iteration, without the target's labels."""
     return {
         "iteration": iteration,
-        **on_validation(evidence.validation.labels, validated),
+        **on_validation(evidence.validation, validated),
         "flips": int((scores.label != before).sum()),
         **target_figures(scores, risk),
         "labels_used": list(fit.labels_used),

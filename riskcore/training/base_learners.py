@@ -99,8 +99,10 @@ def fit_base_learners(evidence: Evidence, train: ScoredPart, config: RunConfig) 
 
 
 def fit_source_learners(evidence: Evidence, config: RunConfig) -> tuple[FittedLearner, ...]:
-    """`SOURCE_LEARNERS`, which need no validation label."""
+    """`SOURCE_LEARNERS`, which need no validation label; of a source without both classes nothing can be learned."""
     source = evidence.source
+    if not source.has_both_classes:
+        return ()
     forest = _source_forest(source.metrics.values, source.labels, config)
     weights = np.ones(len(source))
     return (

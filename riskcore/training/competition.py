@@ -175,7 +175,7 @@ class CompetingCandidates:
     def _predict_source(self) -> np.ndarray:
         """Log-odds of the source pairs from trees that did not see them; the stacker has learned from all of them."""
         source = self._evidence.source
-        if source.labels.min() == source.labels.max():
+        if not source.has_both_classes:
             return self._source
         seed = stream_seed(self._config.seed, Stream.SOURCE_OUT_OF_BAG)
         trees = self._config.adapt.forest_trees

@@ -84,7 +84,10 @@ class Ensemble:
 
     @property
     def labels_used(self) -> tuple[str, ...]:
-        return ("source", "validation") if self.fitted else ("source",)
+        """Those that the evidence beside the matcher is made from."""
+        if self.fitted:
+            return ("source", "validation")
+        return ("source",) if self.names[1:] else ()
 
     def stack(self, validated: np.ndarray, predicted: np.ndarray) -> Stacked:
         """Combine a matcher's probabilities of the (trusted) validation pairs and of the target pairs with what the
@@ -140,7 +143,7 @@ class Ensemble:
 
     def _learners(self, matcher: Matcher) -> tuple[str, ...]:
         if not self.fitted:
-            return SOURCE_LEARNERS
+            return SOURCE_LEARNERS if self.evidence.source.has_both_classes else ()
         own = (TARGET_RULES,) if self.evidence.target.target_only is not None else ()
         return (*BASE_LEARNERS, *own, *((FINE_TUNED,) if matcher.trainable else ()))
 

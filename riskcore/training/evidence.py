@@ -61,6 +61,11 @@ class EvidencePart:
         return self.examples.labels
 
     @property
+    def weights(self) -> np.ndarray:
+        """How many pairs each labelled one stands for: a design draws some pairs more often than others."""
+        return self.examples.weights
+
+    @property
     def has_both_classes(self) -> bool:
         """Whether the labels can choose between models: those of one class would favour models that predict it most."""
         return len(np.unique(self.labels)) == 2

@@ -191,6 +191,8 @@ class FittedLearners:
 
     def log_odds(self, some: ScoredPart, floor: float) -> np.ndarray:
         """Pairs x learners, without the fine-tuned matcher."""
+        if not self.learners:
+            return np.empty((len(some.part), 0))
         return log_odds(np.column_stack([one.predict_proba(some) for one in self.learners]), floor)
 
     def arrays(self) -> Arrays:

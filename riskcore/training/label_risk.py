@@ -36,7 +36,8 @@ def label_risk(
         calibrated, model = stacked.out_of_fold is not None, _model(stacked, 0.0, 1.0)
         return LabelRisk(expit(against), STACKED, ensemble.labels_used, calibrated, model=model)
     label = validated >= 0.5
-    wrong = label != (ensemble.evidence.validation.labels == 1)
+    part = ensemble.evidence.validation
+    wrong = label != (part.labels == 1)
     on_validation = evidence_against(stacked.out_of_fold, stacked.validation_spread, label, config)
     doubt = evidence_against(validated, None, label, config)
     choice: RiskChoice = {
@@ -46,10 +47,10 @@ def label_risk(
     }
     if _prefers_confidence(choice, config):
         target_doubt = evidence_against(probability, None, probability >= 0.5, config)
-        model = _model(stacked, *_calibration(doubt, wrong, config))
+        model = _model(stacked, *_calibration(doubt, wrong, part.weights, config))
         risk = expit(model.offset + model.scale * target_doubt)
         return LabelRisk(risk, CONFIDENCE, ensemble.labels_used, True, choice, model)
-    model = _model(stacked, *_calibration(on_validation, wrong, config))
+    model = _model(stacked, *_calibration(on_validation, wrong, part.weights, config))
     risk = expit(model.offset + model.scale * against)
     return LabelRisk(risk, STACKED, ensemble.labels_used, True, choice, model)
 
@@ -71,11 +72,14 @@ def _prefers_confidence(choice: RiskChoice, config: RankConfig) -> bool:
     return confidence > stacked
 
 
-def _calibration(against: np.ndarray, wrong: np.ndarray, config: RankConfig) -> tuple[float, float]:
-    """Platt's logistic curve, pulled towards "as it is"; it never reverses the order."""
+def _calibration(
+    against: np.ndarray, wrong: np.ndarray, weights: np.ndarray, config: RankConfig
+) -> tuple[float, float]:
+    """Platt's logistic curve, pulled towards "as it is"; it never reverses the order. `weights` say how many pairs a
+    validation pair stands for."""
     penalty = np.array([config.offset_penalty, config.scale_penalty])
     inputs = np.column_stack([np.ones(len(against)), against])
-    offset, scale = ridge_logistic(inputs, wrong.astype(np.float64), np.array([0.0, 1.0]), penalty)
+    offset, scale = ridge_logistic(inputs, wrong.astype(np.float64), np.array([0.0, 1.0]), penalty, weights=weights)
     return float(offset), max(float(scale), config.least_scale)
 
 

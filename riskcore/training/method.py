@@ -103,7 +103,7 @@ class MethodContext:
         then what it says of the validation pairs is no evidence."""
         evidence = self.evidence
         validated = matcher.predict_proba(evidence.validation.examples)
-        f1, _ = validation_scores(evidence.validation.labels, validated)
+        f1, _ = validation_scores(evidence.validation.labels, validated, evidence.validation.weights)
         return MethodResult(
             self.name,
             matcher.predict_proba(evidence.target.examples),

@@ -36,7 +36,7 @@ from riskcore.training.adaptive import NOTHING_TO_CHOOSE_BY
 from riskcore.training.base_learners import posterior_means
 from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.ensemble import Ensemble, Stacked
-from riskcore.training.evidence import Evidence
+from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.iterations import Iterations
 from riskcore.training.label_risk import label_risk
 from riskcore.training.listeners import Listener, notify
@@ -92,7 +92,7 @@ def _matcher_alone(
     fit = fit_risk_model(evidence.prior, part.source_fired, validated, part.labels, config.risk, drawn)
     scores = fit.model.score(probability, evidence.target.source_fired, config=config.risk)
     risk = label_risk(ensemble, ensemble.stack(validated, probability), probability, validated)
-    row = _row_of_matcher(len(rejected), scores, risk, fit, part.labels, validated)
+    row = _row_of_matcher(len(rejected), scores, risk, fit, part, validated)
     row["seconds"] = time.perf_counter() - started
     iteration = IterationScores("risk+", row["iteration"], scores, fit.model, row, risk, fallback=True)
     notify(listeners, "on_iteration_end", iteration)
@@ -105,10 +105,10 @@ def _matcher_alone(
 
 
 def _row_of_matcher(
-    iteration: int, scores: RiskScores, risk: LabelRisk, fit: FitResult, labels: np.ndarray, validated: np.ndarray
+    iteration: int, scores: RiskScores, risk: LabelRisk, fit: FitResult, part: EvidencePart, validated: np.ndarray
 ) -> IterationRow:
     """The row of an iteration that is the starting matcher alone."""
-    f1, loss = validation_scores(labels, validated)
+    f1, loss = validation_scores(part.labels, validated, part.weights)
     return {
         "iteration": iteration,
         "validation_f1": f1,
@@ -149,9 +149,9 @@ class _Iteration:
 
     def row(self, iteration: int, ensemble: Ensemble, before: np.ndarray | None) -> IterationRow:
         """A row on the iteration, without the target's labels."""
-        labels, scores, competition = ensemble.evidence.validation.labels, self.scores, self.stacked.competition
-        f1, loss = validation_scores(labels, self.out_of_fold)
-        matcher_f1, matcher_loss = validation_scores(labels, self.validated)
+        part, scores, competition = ensemble.evidence.validation, self.scores, self.stacked.competition
+        f1, loss = validation_scores(part.labels, self.out_of_fold, part.weights)
+        matcher_f1, matcher_loss = validation_scores(part.labels, self.validated, part.weights)
         return {
             "iteration": iteration,
             "validation_f1": f1,

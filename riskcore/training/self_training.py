@@ -74,7 +74,7 @@ def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig,
     target = answers["target"]
     return {
         "iteration": iteration,
-        **on_validation(evidence.validation.labels, answers["validation"]),
+        **on_validation(evidence.validation, answers["validation"]),
         "match_rate": float((target >= 0.5).mean()),
         "confident": float((np.maximum(target, 1 - target) >= config.adapt.confident).mean()),
         "near_source": near,

@@ -93,22 +93,26 @@ def rate_at(epoch: int, config: TuneConfig, usual: float) -> float:
     return start * (1.0 - (1.0 - config.final_rate) * progress)
 
 
-def validation_scores(labels: np.ndarray, probabilities: np.ndarray) -> tuple[float, float] | tuple[None, None]:
+def validation_scores(
+    labels: np.ndarray, probabilities: np.ndarray, weights: np.ndarray | None = None
+) -> tuple[float, float] | tuple[None, None]:
     """F1 at 0.5, and the cross-entropy that decides between equals; nothing unless both classes are there.
 
-    Pairs of one class alone would choose the matcher that predicts that class most.
+    Pairs of one class alone would choose the matcher that predicts that class most. `weights` say how many pairs of
+    the target each stands for, where a design drew some more often than others.
     """
     if len(np.unique(labels)) < 2:
         return None, None
     p = np.clip(probabilities, 1e-7, 1 - 1e-7)
-    loss = -np.mean(np.where(labels == 1, np.log(p), np.log1p(-p)))
-    return float(f1_score(labels, probabilities >= 0.5, zero_division=0.0)), float(loss)
+    loss = -np.average(np.where(labels == 1, np.log(p), np.log1p(-p)), weights=weights)
+    f1 = f1_score(labels, probabilities >= 0.5, sample_weight=weights, zero_division=0.0)
+    return float(f1), float(loss)
 
 
 def validate(matcher: Matcher, validation: Examples | None) -> ValidationScores:
     f1, loss = None, None
     if validation is not None:
-        f1, loss = validation_scores(validation.labels, matcher.predict_proba(validation))
+        f1, loss = validation_scores(validation.labels, matcher.predict_proba(validation), validation.weights)
     return {"validation_f1": f1, "validation_loss": loss}
 
 

@@ -9,6 +9,7 @@ from riskcore.data import build_workload, open_data
 from riskcore.data.labels import UNKNOWN
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.problems import DataFormatError
+from riskcore.data.workload import NO_LABELS, NO_VALIDATION
 from riskcore.errors import ConfigError
 from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, pairs_of, write_file, write_folder
 
@@ -170,7 +171,9 @@ def test_the_targets_labels_leave_no_trace_in_the_workload(source, target, with_
 def assert_same_pairs(one, two):
     assert type(one) is type(two)
     for field in one._per_pair():
-        assert getattr(one, field).tolist() == getattr(two, field).tolist()
+        mine, theirs = getattr(one, field), getattr(two, field)
+        assert (mine is None) == (theirs is None)
+        assert mine is None or mine.tolist() == theirs.tolist()
     assert one.left.values.equals(two.left.values)
     assert one.right.values.equals(two.right.values)
 
@@ -279,8 +282,8 @@ def test_a_file_of_pairs_may_lack_what_is_not_needed(tmp_path, source):
     assert (len(workload.validation), len(workload.target)) == (1, 1)
     assert truth.unseen is not None
     assert len(truth.unseen) == 0
-    with pytest.raises(ConfigError, match="no training pair"):
-        build_workload(target)
+    alone, _ = build_workload(target)  # one label, one half: nothing to learn from, and one pair to check
+    assert (len(alone.source), len(alone.validation), len(alone.target)) == (0, 1, 1)
 
 
 def test_a_self_join_stays_one(tmp_path):
@@ -298,8 +301,9 @@ def test_what_to_do_without_validation_pairs(tmp_path):
     file.write_text(
         "id,left_name,right_name,label,split\n1,a b,a b,1,train\n2,a b,c d,0,train\n3,c d,c d,,test\n", encoding="utf-8"
     )
-    with pytest.raises(ConfigError, match=r"no validation pair to work with.*ask for a validation size of 0"):
-        build_workload(open_data(file))
+    workload, _ = build_workload(open_data(file))
+    assert not len(workload.validation)
+    assert NO_VALIDATION in workload.notices
     assert not len(build_workload(open_data(file), validation_size=0)[0].validation)
 
 
@@ -325,3 +329,80 @@ def test_twins_are_those_of_the_labelled_pairs_that_are_used(tmp_path):
     data = open_data(write_folder(tmp_path / "t", {"tableA": left, "tableB": right}))
     assert build_workload(data)[1].twins.sum() == 1
     assert build_workload(data, validation_size=0)[1].twins.sum() == 0
+
+
+def labels_over(data, pairs, inclusion=None):
+    """Labelled pairs of a data set: (left id, right id, label)."""
+    left, right = (
+        np.array([table.row_of[one[side]] for one in pairs]) for side, table in enumerate((data.left, data.right))
+    )
+    ids = np.array([f"{a}:{b}" for a, b, _ in pairs], dtype=object)
+    labels = np.array([label for _, _, label in pairs], dtype=np.int8)
+    return LabelledPairs(data.left, data.right, left, right, ids, labels, inclusion)
+
+
+@pytest.fixture
+def unlabelled(tmp_path):
+    """Twelve pairs without splits or labels."""
+    rows = [["left_id", "right_id", "left_title", "right_title"]]
+    rows += [[f"a{n}", f"b{n}", f"left {n}", f"right {n}"] for n in range(12)]
+    write_file(tmp_path / "pairs.csv", rows)
+    return open_data(tmp_path / "pairs.csv")
+
+
+def test_labels_from_a_file_validate_and_leave_the_target(source, unlabelled):
+    inclusion = np.array([0.5, 0.125])
+    labels = labels_over(unlabelled, [("a3", "b3", 1), ("a5", "b5", 0)], inclusion)
+    workload, _ = build_workload(source, unlabelled, labels=labels)
+    assert workload.validation.ids.tolist() == ["a3:b3", "a5:b5"]
+    assert workload.validation.labels.tolist() == [1, 0]
+    assert workload.validation.weights.tolist() == [0.4, 1.6]  # 2 and 8 pairs, 5 in the mean
+    assert len(workload.target) == 10
+    assert not {"a3:b3", "a5:b5"} & set(workload.target.ids)
+    same, _ = build_workload(source, unlabelled, labels=dataclasses.replace(labels, inclusion=None))
+    assert same.fingerprint != workload.fingerprint  # weights take part in what is learned
+
+
+def test_labels_beside_validation_pairs_of_unknown_origin_count_alike(source, target):
+    pair = target.splits["test"]
+    label = labels_over(
+        target, [(pair.left.ids[pair.left_rows[0]], pair.right.ids[pair.right_rows[0]], 1)], np.array([0.1])
+    )
+    before, _ = build_workload(source, target)
+    after, _ = build_workload(source, target, labels=label)
+    assert len(after.validation) == len(before.validation) + 1
+    assert set(after.validation.weights) == {1.0}
+    assert len(after.target) == len(before.target) - 1
+
+
+def test_a_target_without_any_label_is_a_target(source, unlabelled):
+    workload, truth = build_workload(source, unlabelled)
+    assert (len(workload.validation), len(workload.target)) == (0, 12)
+    assert NO_VALIDATION in workload.notices
+    assert (truth.labels == UNKNOWN).all()
+
+
+def test_without_a_source_half_of_the_labels_teach(unlabelled):
+    pairs = [(f"a{n}", f"b{n}", n % 2) for n in range(8)]
+    workload, _ = build_workload(None, unlabelled, labels=labels_over(unlabelled, pairs, np.full(8, 0.5)))
+    assert (len(workload.source), len(workload.validation), len(workload.target)) == (4, 4, 4)
+    assert sorted([*workload.source.ids, *workload.validation.ids]) == sorted(f"a{n}:b{n}" for n in range(8))
+    assert workload.source.labels.sum() == workload.validation.labels.sum() == 2
+    again, _ = build_workload(None, unlabelled, labels=labels_over(unlabelled, pairs, np.full(8, 0.5)), seed=1)
+    assert set(again.source.ids) != set(workload.source.ids)
+
+
+def test_without_source_and_labels_there_is_a_target_only(unlabelled):
+    workload, _ = build_workload(None, unlabelled)
+    assert (len(workload.source), len(workload.validation), len(workload.target)) == (0, 0, 12)
+    assert workload.notices == (NO_LABELS,)
+    with pytest.raises(ConfigError, match="needs data"):
+        build_workload(None)
+
+
+def test_labelled_pairs_without_a_split_validate_the_others(tmp_path, source):
+    rows = [["left_title", "right_title", "label"], ["x", "y", ""], ["u", "v", "1"], ["w", "z", "0"]]
+    write_file(tmp_path / "pairs.csv", rows)
+    workload, _ = build_workload(source, open_data(tmp_path / "pairs.csv"))
+    assert workload.validation.labels.tolist() == [1, 0]
+    assert len(workload.target) == 1

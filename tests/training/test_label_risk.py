@@ -50,7 +50,7 @@ def world(evidence: float = 2.0, fooled: float = 0.1, seed: int = 0, size: int =
     found = Stacked(
         average_stacker(1), None, np.zeros(size), stacked(truth), np.zeros(size), stacked(labels), np.zeros(size)
     )
-    validation = SimpleNamespace(labels=labels)
+    validation = SimpleNamespace(labels=labels, weights=np.ones(len(labels)))
     ensemble = SimpleNamespace(
         config=RunConfig(), evidence=SimpleNamespace(validation=validation), labels_used=("source", "validation")
     )

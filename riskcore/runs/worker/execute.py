@@ -18,6 +18,7 @@ from riskcore.data.reading import open_data
 from riskcore.data.workload import TargetTruth, Workload, configured_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
 from riskcore.matchers.external import ExternalMatcher, check_scores, checked_coverage, with_candidates
+from riskcore.registry import MATCHERS
 from riskcore.runs.candidate_files import write_other_pairs, write_records
 from riskcore.runs.documents import RunResults
 from riskcore.runs.evidence_files import write_pairs, write_truth
@@ -48,14 +49,20 @@ def load_data(config: RunConfig) -> Data:
             "its data came from frames in a Python session, which a run does not keep. "
             "Call `riskcore.adapt` again with the same frames: it makes a new run."
         )
-    source = open_data(config.source, config.data)
+    source = open_data(config.source, config.data) if config.source else None
     target = open_data(config.target, config.data) if config.target else None
-    if config.matcher.kind != ExternalMatcher.kind:
-        return configured_workload(source, target, config)
-    scores = check_scores(config.matcher)
-    target = None if target is None else with_candidates(target, scores)
-    workload, truth = configured_workload(source, target, config)
-    return checked_coverage(workload, scores), truth
+    if config.matcher.kind == ExternalMatcher.kind:
+        scores = check_scores(config.matcher)
+        target = None if target is None else with_candidates(target, scores)
+        workload, truth = configured_workload(source, target, config)
+        return checked_coverage(workload, scores), truth
+    found = configured_workload(source, target, config)
+    if not len(found[0].source) and MATCHERS[config.matcher.kind].trainable:
+        raise RunError(
+            "There is neither a source nor a label to train the matcher on. Make a draft (`run --draft`), label "
+            "about a hundred pairs that it draws, and run with these labels."
+        )
+    return found
 
 
 def execute(
