@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 
 import openpyxl
@@ -17,6 +18,7 @@ from riskcore.audit import VerdictLog, decisions, run_result
 from riskcore.columns import DECISION_COLUMNS, ENTITY_COLUMNS, ENTITY_ID, MERGED_COLUMNS, RECORD_ID
 from riskcore.runs import RunFolder, RunState, RunStore
 from riskcore.runs.worker.execute import execute
+from tests.data.folders import PAIR_HEADER, TABLE_A, write_folder
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
 from tests.runs.conftest import small_config, small_data
@@ -260,6 +262,24 @@ def test_the_buttons_offer_the_files(screen, shifted):
     assert [label.split(" · ")[0] for label in labels] == ["Pairs", "Entities", "Merged records"]
     app = checked(control(app, "Format").set_value("xlsx").run())
     assert [one.proto.label.split(" · ")[0] for one in app.get("download_button")] == ["Workbook"]
+
+
+def test_one_table_has_no_sides_to_constrain(screen, runs, tmp_path):
+    ids = [row[0] for row in TABLE_A[1:]]
+    pairs = [[*pair, str(int(place % 5 == 0))] for place, pair in enumerate(itertools.combinations(ids, 2))]
+    splits = {name: [PAIR_HEADER, *pairs[start::3]] for start, name in enumerate(("train", "valid", "test"))}
+    data = write_folder(tmp_path / "one", {"tableA": TABLE_A, **splits})
+    (data / "tableB.csv").unlink()
+    store = RunStore(runs)
+    record = store.create(small_config(data), "one table")
+    execute(store, record.id, engine=fake_engine)
+    app = screen("results", run=record.id, constraint="one-to-one")
+    assert "Both records of a pair come from one table" in words(app)
+    assert "Constraint" not in {one.label for one in app.get("button_group")}
+    entities = result_of(key(record)).resolution.entities
+    assert set(entities["side"]) == {"both"}
+    several = entities[entities["records"] > 1][ENTITY_ID].iloc[0]
+    assert f"Entity **{several}**" in words(screen("results", run=record.id, entity=several))
 
 
 def test_an_older_run_has_a_result_too(screen, done):
