@@ -1,0 +1,61 @@
+"""The run's own answers again where its data has another shape: one table, a file of pairs, metrics in the matcher."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from riskcore.config import MatcherConfig
+from riskcore.data import find_sample
+from riskcore.runs.bundle.read import open_bundle
+from tests.apply.finished import QUICK, assert_same_answers, finished
+from tests.apply.test_own_target import applied
+
+PAIRS = 300  # of each split
+METHODS = ("tradition", "risk+")
+
+
+def tables() -> tuple[pd.DataFrame, pd.DataFrame, dict[str, pd.DataFrame]]:
+    folder = find_sample("products").path
+    left, right = (pd.read_csv(folder / f"{name}.csv", dtype=str) for name in ("tableA", "tableB"))
+    splits = ("train", "valid", "test")
+    return left, right, {name: pd.read_csv(folder / f"{name}.csv", dtype=str).head(PAIRS) for name in splits}
+
+
+def one_table(folder: Path) -> Path:
+    """Both tables of products as one."""
+    left, right, splits = tables()
+    folder.mkdir()
+    both = pd.concat([left.assign(id="a" + left["id"]), right.assign(id="b" + right["id"])], ignore_index=True)
+    both.to_csv(folder / "tableA.csv", index=False)
+    for name, pairs in splits.items():
+        named = pairs.assign(ltable_id="a" + pairs["ltable_id"], rtable_id="b" + pairs["rtable_id"])
+        named.to_csv(folder / f"{name}.csv", index=False)
+    return folder
+
+
+def pair_file(file: Path, with_ids: bool) -> Path:
+    left, right, splits = tables()
+    pairs = pd.concat([some.assign(split=name) for name, some in splits.items()], ignore_index=True)
+    whole = pairs.merge(left.add_prefix("left_"), left_on="ltable_id", right_on="left_id")
+    whole = whole.merge(right.add_prefix("right_"), left_on="rtable_id", right_on="right_id")
+    dropped = ["ltable_id", "rtable_id", *([] if with_ids else ["left_id", "right_id"])]
+    whole.drop(columns=dropped).to_csv(file, index=False)
+    return file
+
+
+@pytest.mark.parametrize("shape", ["one table", "pairs with ids", "pairs without ids"])
+def test_the_same_answers(tmp_path: Path, shape: str) -> None:
+    if shape == "one table":
+        data = one_table(tmp_path / "data")
+    else:
+        data = pair_file(tmp_path / "data.csv", with_ids=shape == "pairs with ids")
+    matcher = MatcherConfig(kind="toy", wide=True)
+    config = dataclasses.replace(QUICK, source=str(data), matcher=matcher, methods=METHODS)
+    folder = finished(tmp_path / "runs", config)
+    assert open_bundle(folder).facts["self_join"] == (shape == "one table")
+    for method in METHODS:
+        assert_same_answers(folder, applied(folder, data, method), method)
