@@ -1,33 +1,42 @@
-"""Choose or add a data set; see its contents and its problems; correct types and map attributes."""
+"""Choose or add a data set; see its contents and its problems; correct types and map attributes; bring scores."""
 
 from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.bring import blocking_job, candidates_step, scores_door, wizard
 from pages.parts.data.figures import DataFigures, figures_of
-from pages.parts.data.known_sets import KnownSet, known_sets, register, save_upload
+from pages.parts.data.known_sets import KnownSet, is_own, known_sets, register
+from pages.parts.data.manage import show_manage
 from pages.parts.data.set_view import edit_map, edit_types, map_problem, show_figures, show_previews, show_problems
+from pages.parts.data.uses_view import next_step, possible, show_uses
 from pages.parts.frame import address
 from pages.parts.frame.page import open_page
 from pages.parts.frame.text import literal, short
+from riskcore.data.uses import UseKind
 from riskcore.errors import ConfigError
 from riskcore.paths import data_root
 
-UPLOAD_MB = 200
 LOCAL = ("localhost", "127.0.0.1", "::1")
+SETS, TABLES, SCORES = "Data sets", "Add tables", "Add scores"
+DOORS = {"": SETS, "tables": TABLES, "scores": SCORES}  # by `?add=` in the address
 
 
-def choose_set() -> str | None:
-    """The path of the chosen data set."""
-    known = known_sets()
-    picked, typed, sent = st.tabs(["Available data sets", "Folder on this machine", "Upload"])
-    with picked:
-        chosen = choose_known(known) if known else None
-    with typed:
-        _register_folder()
-    with sent:
-        _upload()
-    return chosen
+def choose_door() -> str:
+    """What the screen shows; `?add=tables` and `?add=scores` link to it."""
+    asked = st.query_params.get("add", "")
+    asked = asked if asked in DOORS else ""
+    if st.session_state.get("door") != DOORS[asked]:
+        st.session_state["door"] = DOORS[asked]
+
+    def changed() -> None:
+        name = next(name for name, words in DOORS.items() if words == st.session_state["door"])
+        address.put("add", name, "")
+
+    st.segmented_control(
+        "Show", list(DOORS.values()), key="door", required=True, on_change=changed, label_visibility="collapsed"
+    )
+    return asked
 
 
 def choose_known(known: dict[str, KnownSet]) -> str:
@@ -37,13 +46,28 @@ def choose_known(known: dict[str, KnownSet]) -> str:
     return address.choose(st.container(), "Data set", list(known), "set", next(iter(known)), words=words, remember=True)
 
 
+def show_sets() -> None:
+    known = known_sets()
+    with st.expander("Open a folder on this machine", icon=":material/folder_open:"):
+        _register_folder()
+    if not known:
+        st.info("There are no data sets yet. Add tables, or open a folder.", icon=":material/info:")
+        return
+    row = st.columns([8, 1.5], vertical_alignment="bottom")
+    with row[0]:
+        path = choose_known(known)
+    with row[1]:
+        show_manage(known[path])
+    show(known[path])
+
+
 def _register_folder() -> None:
     with st.form("folder", border=False):
         text = st.text_input(
             "Folder, or file of pairs",
             placeholder="/data/customers",
-            help="A folder with tableA.csv, tableB.csv, train.csv, valid.csv and test.csv, or one CSV or Parquet file "
-            "with left_… and right_… columns.",
+            help="A folder with tableA.csv and tableB.csv and, as far as there are any, train.csv, valid.csv, test.csv "
+            "and pairs.csv; or one CSV or Parquet file with left_… and right_… columns.",
         )
         if st.form_submit_button("Open", icon=":material/folder_open:") and text.strip():
             path = Path(text.strip()).expanduser().absolute()
@@ -59,22 +83,6 @@ def may_open(path: Path, address: str | None) -> bool:
     return address in LOCAL or path.resolve().is_relative_to(data_root().resolve())
 
 
-def _upload() -> None:
-    with st.form("upload", border=False):
-        files = st.file_uploader(
-            "Files",
-            type=["csv", "parquet", "zip"],
-            accept_multiple_files=True,
-            max_upload_size=UPLOAD_MB,
-            help="One file of pairs, one ZIP file, or the files tableA, tableB, train, valid and test together.",
-        )
-        name = st.text_input("Name", placeholder="customers_2026", max_chars=60)
-        if st.form_submit_button("Upload and check", icon=":material/upload:"):
-            if not files or not name.strip():
-                raise ConfigError("Choose at least one file and enter a name for the data set.")
-            _open(str(save_upload(name, files)))
-
-
 def _open(path: str) -> None:
     register(path)
     st.query_params["set"] = path
@@ -87,6 +95,12 @@ def show(one: KnownSet) -> None:
     if figures.profile is None:
         return
     show_figures(figures.profile)
+    st.subheader("What is possible", anchor=False)
+    show_uses(figures.uses)
+    next_step(one.path, figures.uses, "set")
+    if is_own(one.path) and (not possible(figures.uses, UseKind.CANDIDATES) or blocking_job.state(one.path)):
+        with st.container(border=True):
+            candidates_step.find_candidates(one.path)
     st.subheader(
         "Attributes",
         anchor=False,
@@ -132,9 +146,11 @@ def _map(one: KnownSet, figures: DataFigures) -> None:
         st.rerun()
 
 
-with open_page("data_sets", "Choose or add a data set, see what it contains, and check it for problems."):
-    path = choose_set()
-    if path is None:
-        st.info("There are no data sets yet. Open a folder or upload files above.", icon=":material/info:")
+with open_page("data_sets", "Bring tables and scores, see what a data set contains, and check it for problems."):
+    door = choose_door()
+    if door == "tables":
+        wizard.show()
+    elif door == "scores":
+        scores_door.show()
     else:
-        show(known_sets()[path])
+        show_sets()

@@ -56,6 +56,11 @@ def infer_types(
     )
 
 
+def type_of(values: Sequence[str]) -> AttributeType:
+    """The type that these values seem to have."""
+    return _infer([folded for value in values if (folded := fold(value))])
+
+
 def check_types(overrides: Mapping[str, str], attributes: Sequence[str]) -> None:
     """Refuses types of unknown attributes, and unknown types."""
     known = [kind.value for kind in AttributeType]

@@ -98,7 +98,7 @@ def _alone(data: DataSet) -> Use:
     _, labelled, matches = _count(data)
     if min(matches, labelled - matches) >= len(SPLITS):
         return Use(UseKind.ALONE, True, "It can be used alone with a split such as 2:2:6 of its labelled pairs.")
-    sentence = f"It cannot be used alone: it has no {' and no '.join(absent)}, and too few labels to split."
+    sentence = f"It cannot be used alone: it has no {' or '.join(absent)}, and too few labels to split."
     return Use(UseKind.ALONE, False, sentence, "Use it as a target.")
 
 

@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 
 from riskcore.columns import PAIR_ID
 from riskcore.config import RunConfig
+from riskcore.data.scored_pairs import extra_columns
 from riskcore.data.workload import Workload
-from riskcore.matchers.external import ExternalMatcher, check_scores, extra_columns
+from riskcore.matchers.external import ExternalMatcher, check_scores
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import write_parquet
 

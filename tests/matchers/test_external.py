@@ -14,10 +14,10 @@ from riskcore.data.dataset import DataSet
 from riskcore.data.labels import UNKNOWN, UNSPLIT
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.problems import DataFormatError
+from riskcore.data.scored_pairs import checked_coverage, extra_columns, places_of, with_candidates
 from riskcore.data.workload import Workload
 from riskcore.errors import MatcherError
 from riskcore.matchers import Examples, TuningSet, create, load, save
-from riskcore.matchers.external import checked_coverage, extra_columns, places_of, with_candidates
 from riskcore.training.supervised import train_on_labels
 from tests.matchers.people import ATTRIBUTES, examples
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import io
 import json
-import zipfile
 from types import SimpleNamespace
 
 import pandas as pd
@@ -21,66 +20,12 @@ from pages.parts.runs.sample_run import sample_config
 from riskcore.audit import VerdictLog
 from riskcore.audit.verdicts import _digest
 from riskcore.data import find_sample
-from riskcore.errors import ConfigError, DownloadError
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
 from riskcore.runs.readers.time_left import estimate_seconds, run_progress, step_words, steps_of, within_step
 from riskcore.runs.store.database import verdicts
 from riskcore.training.costs import RunSizes
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
-
-
-class Sent:
-    def __init__(self, name: str, content: bytes) -> None:
-        self.name, self._content = name, content
-
-    def getvalue(self) -> bytes:
-        return self._content
-
-
-def sample_files() -> list[Sent]:
-    return [Sent(path.name, path.read_bytes()) for path in sorted(find_sample("products").path.glob("*.csv"))]
-
-
-def test_an_uploaded_set_is_checked_and_known(screen, places):
-    path = registry.save_upload("My Products!", sample_files())
-    assert path == places / "data" / "my_products"
-    assert "Every row was read" in words(screen("data_sets", set=str(path)))
-    with pytest.raises(ConfigError, match="already"):
-        registry.save_upload("my products", sample_files())
-
-
-def test_an_uploaded_zip_is_unpacked_and_an_evil_one_refused(places):
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w") as archive:
-        for file in sample_files():
-            archive.writestr(f"folder/{file.name}", file.getvalue())
-    assert (registry.save_upload("zipped", [Sent("x.zip", packed.getvalue())]) / "tableA.csv").is_file()
-    evil = io.BytesIO()
-    with zipfile.ZipFile(evil, "w") as archive:
-        archive.writestr("../../outside.csv", "id\n1\n")
-    with pytest.raises(DownloadError):
-        registry.save_upload("evil", [Sent("x.zip", evil.getvalue())])
-    assert not (places / "data" / "evil").exists()
-
-
-@pytest.mark.parametrize("name", ["../up.csv", "notes.exe", "tableC.csv"])
-def test_files_that_are_no_data_are_refused_or_renamed(places, name):
-    strangers = [Sent(name, b"id\n1\n"), Sent("tableA.csv", b"id\n1\n")]
-    with pytest.raises(ConfigError):
-        registry.save_upload("strange", strangers)
-    assert [path for path in places.rglob("*") if "up" in path.name] == []
-
-
-def test_a_broken_set_names_file_row_and_cure(screen, places):
-    files = [file for file in sample_files() if file.name != "test.csv"]
-    broken = b"ltable_id,rtable_id,label\n0,0,1\n0,nobody,0\n1,1,maybe\n"
-    path = registry.save_upload("broken", [*files, Sent("test.csv", broken)])
-    app = screen("data_sets", set=str(path))
-    assert "cannot be used yet" in words(app)
-    table = app.dataframe[0].value
-    assert {"file", "row", "what to do"} <= set(table.columns)
-    assert {3, 4} <= set(table["row"])
 
 
 def test_types_are_remembered(screen, places):

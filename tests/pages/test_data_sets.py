@@ -1,9 +1,8 @@
-"""Bringing data through the screen: one file, several, a zip; types and counterparts; hostile content."""
+"""Data sets on screen: types and counterparts, folders, what is possible, renaming and deleting."""
 
 from __future__ import annotations
 
-import io
-import zipfile
+import shutil
 
 import pytest
 
@@ -13,64 +12,6 @@ from pages.parts.runs import run_form
 from riskcore.data import find_sample
 from riskcore.runs import RunStore
 from tests.pages.conftest import checked, words
-from tests.pages.synthetic_run import HOSTILE
-from tests.pages.test_actions import sample_files
-
-MIME = "application/octet-stream"
-
-
-def upload(screen, name: str, files: list[tuple[str, bytes]]):
-    """Fill the upload form and send it."""
-    app = screen("data_sets")
-    app.file_uploader[0].set_value([(file, content, MIME) for file, content in files])
-    next(field for field in app.text_input if field.label == "Name").set_value(name)
-    return checked(next(button for button in app.button if button.label == "Upload and check").click().run())
-
-
-def pairs_file(*titles: str) -> bytes:
-    lines = ["id,left_title,right_title,label,split"]
-    for split in ("train", "valid", "test"):
-        for place, title in enumerate(titles):
-            quoted = title.replace('"', '""')
-            lines.append(f'{split}{place},"{quoted}","{quoted} again",{place % 2},{split}')
-    return "\n".join(lines).encode()
-
-
-def test_several_files_make_a_set(screen, places):
-    app = upload(screen, "Own products", [(file.name, file.getvalue()) for file in sample_files()])
-    assert app.query_params["set"] == str(places / "data" / "own_products")
-    assert "Every row was read. No problems were found." in words(app)
-
-
-def test_a_zip_makes_a_set(screen, places):
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w") as archive:
-        for file in sample_files():
-            archive.writestr(f"inside/{file.name}", file.getvalue())
-    app = upload(screen, "zipped", [("anything.zip", stream.getvalue())])
-    assert "Every row was read. No problems were found." in words(app)
-    assert (places / "data" / "zipped" / "tableA.csv").is_file()
-
-
-def test_one_file_of_hostile_pairs_is_shown_as_text(screen, places):
-    app = upload(screen, "hostile", [("pairs.csv", pairs_file(*HOSTILE[:4], "=1+1", "plain"))])
-    text = words(app)
-    assert "cannot be used" not in text
-    assert "<script>" not in "".join(str(element.proto.body) for element in app.get("html"))
-    assert all("javascript:alert" not in str(element.value) for element in app.markdown)
-    preview = app.dataframe[-1].value
-    assert preview["left title"].str.contains("<script>", regex=False).any()
-
-
-def test_an_upload_without_a_name_says_so(screen):
-    app = upload(screen, " ", [("pairs.csv", pairs_file("a", "b"))])
-    assert "enter a name for the data set" in words(app)
-
-
-def test_a_zip_that_is_none_is_refused_with_a_sentence(screen, places):
-    app = upload(screen, "broken", [("x.zip", b"not a zip")])
-    assert "This did not work" in words(app)
-    assert not (places / "data" / "broken").exists()
 
 
 def test_corrected_types_go_into_the_next_run(screen, runs, monkeypatch):
@@ -100,3 +41,36 @@ def test_a_folder_that_is_not_there_is_named(screen, path):
     next(field for field in app.text_input if field.label == "Folder, or file of pairs").set_value(path)
     app = checked(next(button for button in app.button if button.label == "Open").click().run())
     assert "There is no file or folder at" in words(app)
+
+
+def test_what_is_possible_is_said_before_a_run(screen, places):
+    folder = places / "data" / "bare"
+    folder.mkdir(parents=True)
+    for stem in ("tableA", "tableB"):
+        shutil.copy(find_sample("products").path / f"{stem}.csv", folder)
+    text = words(screen("data_sets", set=str(folder)))
+    assert "It has records but no candidate pairs yet" in text
+    assert "It cannot be a source" in text
+    assert "Find candidates" in text
+    assert "Adapt a matcher to it" not in text
+    assert "3,000 labelled pairs" in words(screen("data_sets"))
+
+
+def test_a_set_is_deleted_with_its_files(screen, places):
+    folder = places / "data" / "mine"
+    shutil.copytree(find_sample("products").path, folder)
+    app = screen("data_sets", set=str(folder))
+    app.text_input(key=f"title {folder}").set_value("Our products")
+    app = checked(next(button for button in app.button if button.label == "Rename").click().run())
+    assert registry.known_sets()[str(folder)].title == "Our products"
+    app = checked(next(button for button in app.button if button.label == "Delete permanently").click().run())
+    assert not folder.exists()
+    assert str(folder) not in registry.known_sets()
+    assert "Delete permanently" not in words(screen("data_sets"))  # samples stay
+
+
+def test_the_target_of_the_next_run_is_taken_along(screen, places):
+    sample = str(find_sample("products").path)
+    app = screen("data_sets", set=sample)
+    app = checked(next(button for button in app.button if button.label == "Adapt a matcher to it").click().run())
+    assert app.session_state["form target"] == sample

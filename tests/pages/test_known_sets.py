@@ -9,7 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from pages.parts.data import known_sets as registry
-from riskcore.errors import StorageError
+from riskcore.errors import ConfigError, StorageError
 
 
 @pytest.fixture
@@ -50,6 +50,7 @@ def test_registrations_at_the_same_moment_are_all_kept(file, monkeypatch):
         "[1, 2]",
         '{"/data/one": 3}',
         '{"/data/one": {"types": [1]}}',
+        '{"/data/one": {"title": [1]}}',
         '{"/data/one": {"maps": {"/data/two": 5}}}',
         "\x00",
     ],
@@ -65,19 +66,26 @@ def test_a_damaged_registry_is_reported_and_kept(file, content):
 
 def test_fields_of_another_version_are_kept(file):
     file.parent.mkdir()
-    file.write_text('{"/data/one": {"title": "One", "types": {}}}')
+    file.write_text('{"/data/one": {"title": "One", "colour": "red", "types": {}}}')
     registry.register("/data/one", types={"year": "number"})
-    assert json.loads(file.read_text()) == {"/data/one": {"title": "One", "types": {"year": "number"}}}
-    assert registry.known_sets()["/data/one"].title == "one"
+    assert json.loads(file.read_text()) == {"/data/one": {"title": "One", "colour": "red", "types": {"year": "number"}}}
+    assert registry.known_sets()["/data/one"].title == "One"
 
 
-def test_an_upload_that_cannot_be_written_is_told_in_words(file):
-    class Upload:
-        name = "pairs.csv"
-
-        def getvalue(self) -> bytes:
-            return b"id"
-
-    file.parent.write_text("a file where the folder should be")
-    with pytest.raises(StorageError, match="cannot be written"):
-        registry.save_upload("mine", [Upload()])
+def test_sets_are_renamed_and_deleted(file):
+    home = file.parent
+    own, other = home / "mine", home.parent / "elsewhere"
+    for folder in (own, other):
+        folder.mkdir(parents=True)
+        (folder / "tableA.csv").write_text("id,name\n1,x\n")
+        registry.register(str(folder))
+    registry.rename(str(own), " Mine, again ")
+    assert registry.known_sets()[str(own)].title == "Mine, again"
+    with pytest.raises(ConfigError, match="needs a name"):
+        registry.rename(str(own), " ")
+    for folder in (own, other):
+        registry.remove(str(folder))
+        assert str(folder) not in registry.known_sets()
+    assert not own.exists()
+    assert other.exists()  # only forgotten: the data folder does not hold it
+    assert [path.name for path in home.iterdir() if "deleted" in path.name] == []

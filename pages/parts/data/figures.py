@@ -12,6 +12,7 @@ import streamlit as st
 
 from riskcore.data import DataProfile, DataSet, Problem, inspect_data, profile
 from riskcore.data.tables import FORMATS
+from riskcore.data.uses import Use, possible_uses
 
 PREVIEW_ROWS = 50
 SAMPLE_VALUES = 20_000  # values per attribute behind lengths and overlap: enough for two digits
@@ -26,6 +27,7 @@ class DataFigures:
     problems: tuple[Problem, ...]
     values: pd.DataFrame  # per attribute: lengths and overlap
     previews: dict[str, pd.DataFrame]  # tables, and pairs per split
+    uses: tuple[Use, ...] = ()  # what is possible with it
 
 
 def figures_of(path: str) -> DataFigures:
@@ -38,7 +40,7 @@ def _figures(path: str, signature: tuple[tuple[str, int, int], ...]) -> DataFigu
     data, problems = inspect_data(path)
     if data is None:
         return DataFigures(None, tuple(problems), pd.DataFrame(), {})
-    return DataFigures(profile(data), tuple(problems), _values(data), _previews(data))
+    return DataFigures(profile(data), tuple(problems), _values(data), _previews(data), possible_uses(data))
 
 
 def _signature(path: Path) -> tuple[tuple[str, int, int], ...]:

@@ -49,7 +49,7 @@ def run_form() -> tuple[RunConfig, str] | None:
     with columns[1]:
         methods = _choose_methods()
     settings = _settings()
-    attribute_map = _choose_map(known, source, target, profiles)
+    attribute_map = choose_map(known, source, target, profiles)
     if attribute_map is None:
         return None
     config = RunConfig(
@@ -154,7 +154,7 @@ def _settings() -> FormSettings:
     return FormSettings(int(epochs), int(iterations), int(seed), valid, share, split.strip() or None)
 
 
-def _choose_map(
+def choose_map(
     known: dict[str, KnownSet], source: str, target: str | None, profiles: list[DataProfile]
 ) -> tuple[str, ...] | None:
     """SOURCE=TARGET for all mapped attributes whose names differ; None while the map is invalid."""

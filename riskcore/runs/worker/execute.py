@@ -15,9 +15,10 @@ from typing import Any
 from riskcore.config import RunConfig
 from riskcore.data.origin import is_from_frames
 from riskcore.data.reading import open_data
+from riskcore.data.scored_pairs import checked_coverage, with_candidates
 from riskcore.data.workload import TargetTruth, Workload, configured_workload
 from riskcore.errors import CancelledError, RiskcoreError, StorageError
-from riskcore.matchers.external import ExternalMatcher, check_scores, checked_coverage, with_candidates
+from riskcore.matchers.external import ExternalMatcher, check_scores
 from riskcore.registry import MATCHERS
 from riskcore.runs.candidate_files import write_other_pairs, write_records
 from riskcore.runs.documents import RunResults
