@@ -88,3 +88,21 @@ def test_what_the_scores_lack_is_told_before_anything_is_written(call, target, t
     result = call(*arguments, *QUICK, "--score-columns", "missing=0")
     assert result.exit_code == 0, result.stderr
     assert "not scored: their probability is 0" in result.stderr
+
+
+def test_scores_alone_are_enough(call, target, tmp_path):
+    """Two tables without pairs, labels or a source: the scored pairs are the candidates, and their answers stay."""
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    for stem in ("tableA", "tableB"):
+        (bare / f"{stem}.csv").write_bytes((target / f"{stem}.csv").read_bytes())
+    frame = predictions(target)
+    frame.to_csv(tmp_path / "scores.csv", index=False)
+    result = call("run", "--target", bare, "--scores", tmp_path / "scores.csv", "--json")
+    assert result.exit_code == 0, result.stderr
+    run = json.loads(result.stdout)["run"]
+    assert call("export", run, "--out", tmp_path / "out.csv").exit_code == 0
+    found = pd.read_csv(tmp_path / "out.csv", dtype={"ltable_id": str, "rtable_id": str})
+    both = frame.merge(found, left_on=["unique_id_l", "unique_id_r"], right_on=["ltable_id", "rtable_id"])
+    assert len(both) == len(found) == len(frame)
+    assert ((both["match_probability_x"] >= 0.5) == (both["decision"] == "match")).all()

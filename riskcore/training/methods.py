@@ -18,6 +18,7 @@ from riskcore.training.self_training import train_on_own_labels
 from riskcore.training.supervised import train_on_labels
 from riskcore.training.validation_tuning import fine_tune_on_validation
 
+NO_FOREST = "There is no label to grow a forest from, so every pair is called a non-match."
 NO_TARGET_FOREST = "There is no validation label to grow a forest from, so every pair is called a non-match."
 
 
@@ -96,9 +97,11 @@ def forest(context: MethodContext) -> MethodResult:
     evidence = context.evidence
     metrics = np.vstack([evidence.source.metrics.values, evidence.validation.metrics.values])
     labels = np.concatenate([evidence.source.labels, evidence.validation.labels])
+    unseen = evidence.unseen
+    if not len(labels):
+        return _no_forest(context, NO_FOREST)
     seed = stream_seed(context.config.seed, Stream.FOREST)
     trees = train_forest(metrics, labels, seed, context.config.adapt.forest_trees)
-    unseen = evidence.unseen
     return MethodResult(
         context.name,
         forest_proba(trees, evidence.target.metrics.values),
@@ -113,9 +116,7 @@ def target_forest(context: MethodContext) -> MethodResult:
     practitioner would build who has a hundred labels and no source."""
     evidence, validation, unseen = context.evidence, context.evidence.validation, context.evidence.unseen
     if not len(validation):
-        nothing = np.zeros(len(evidence.target))  # no label, no forest: nothing is called a match
-        no_unseen = None if unseen is None else np.zeros(len(unseen))
-        return MethodResult(context.name, nothing, no_unseen, (), {"lacked": [NO_TARGET_FOREST]})
+        return _no_forest(context, NO_TARGET_FOREST)
     seed = stream_seed(context.config.seed, Stream.TARGET_FOREST)
     trees = train_forest(validation.all_metrics.values, validation.labels, seed, context.config.adapt.forest_trees)
     return MethodResult(
@@ -124,6 +125,14 @@ def target_forest(context: MethodContext) -> MethodResult:
         None if unseen is None else forest_proba(trees, unseen.all_metrics.values),
         ("validation",),
         {},
+    )
+
+
+def _no_forest(context: MethodContext, lacked: str) -> MethodResult:
+    """No label, no forest: nothing is called a match."""
+    nothing, unseen = np.zeros(len(context.evidence.target)), context.evidence.unseen
+    return MethodResult(
+        context.name, nothing, None if unseen is None else np.zeros(len(unseen)), (), {"lacked": [lacked]}
     )
 
 
