@@ -24,7 +24,6 @@ from riskcore.data.pairs import Pairs
 from riskcore.data.text_file import ID
 from riskcore.errors import ConfigError
 from riskcore.matchers.external import ExternalMatcher
-from riskcore.registry import MATCHERS
 from riskcore.runs.bundle.read import Bundle, open_bundle
 from riskcore.runs.folder import RunFolder
 from riskcore.version import __version__
@@ -116,7 +115,7 @@ def _framed(
 
 def _given_scores(bundle: Bundle, scores: Path) -> ExternalMatcher:
     kind = bundle.config.matcher.kind
-    if MATCHERS[kind].trainable:
+    if kind != ExternalMatcher.kind:
         raise ConfigError(f"Run {bundle.facts['run']} has a matcher of its own, {kind}. Leave the scores out.")
     config = dataclasses.replace(bundle.config.matcher, scores=str(scores))
     return ExternalMatcher(config, tuple(bundle.attributes.values()))

@@ -17,7 +17,7 @@ from riskcore.columns import APPLIED_COLUMNS, LEFT_ID, PAIR_ID, RIGHT_ID
 from riskcore.data.pairs import Pairs
 from riskcore.errors import ConfigError
 from riskcore.matchers.base import Matcher
-from riskcore.registry import MATCHERS
+from riskcore.matchers.external import ExternalMatcher
 from riskcore.runs.bundle.read import Bundle
 from riskcore.runs.evidence_files import pair_values
 from riskcore.training.answer_model import Answers, Gathered
@@ -113,7 +113,7 @@ def _reasons(bundle: Bundle, method: str, probability: np.ndarray, fired: list[s
 
 def _check_scored(bundle: Bundle, pairs: Pairs, matcher: Matcher | None) -> None:
     """A run whose matcher is a file of scores has none for new records, whatever it has for pairs that are missing."""
-    if matcher is not None or MATCHERS[bundle.config.matcher.kind].trainable:
+    if matcher is not None or bundle.config.matcher.kind != ExternalMatcher.kind:
         return
     left, right = bundle.tables
     if (pairs.left_rows >= len(left)).any() or (pairs.right_rows >= len(right)).any():

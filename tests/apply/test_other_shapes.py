@@ -59,3 +59,32 @@ def test_the_same_answers(tmp_path: Path, shape: str) -> None:
     assert open_bundle(folder).facts["self_join"] == (shape == "one table")
     for method in METHODS:
         assert_same_answers(folder, applied(folder, data, method), method)
+
+
+def unlabelled(folder: Path) -> tuple[Path, Path]:
+    """Products with candidate pairs that have no label, and a file of labels drawn with unequal chances."""
+    left, right, splits = tables()
+    folder.mkdir()
+    left.to_csv(folder / "tableA.csv", index=False)
+    right.to_csv(folder / "tableB.csv", index=False)
+    pairs = pd.concat(splits.values(), ignore_index=True)
+    pairs.drop(columns="label").to_csv(folder / "pairs.csv", index=False)
+    drawn = pairs.groupby("label").head(50)
+    chance = drawn["label"].map({"0": 0.1, "1": 0.5})
+    labels = folder.parent / "labels.csv"
+    drawn.assign(inclusion_probability=chance).to_csv(labels, index=False)
+    return folder, labels
+
+
+def test_a_target_without_a_source_learned_from_a_hundred_labels(tmp_path: Path) -> None:
+    data, labels = unlabelled(tmp_path / "data")
+    similarity = MatcherConfig(kind="similarity")
+    config = dataclasses.replace(QUICK, target=str(data), labels=str(labels), matcher=similarity)
+    folder = finished(tmp_path / "runs", config)
+    for method in config.methods:
+        assert_same_answers(folder, applied(folder, data, method), method)
+    new = pd.read_csv(data / "tableB.csv", dtype=str).head(3).assign(id=["n0", "n1", "n2"])
+    new.to_csv(tmp_path / "new.csv", index=False)
+    found = applied(folder, tmp_path / "new.csv", "risk+")
+    assert set(found["rtable_id"]) == {"n0", "n1", "n2"}
+    assert found["probability"].between(0, 1).all()
