@@ -7,7 +7,7 @@ import time
 import pandas as pd
 import pytest
 
-from pages.parts.bring import blocking_job, staging
+from pages.parts.bring import blocking_job, next_step, staging
 from pages.parts.data import known_sets as registry
 from pages.parts.runs import run_form
 from riskcore.data import find_sample, open_data
@@ -198,6 +198,23 @@ def test_scores_of_another_matcher_start_a_run(screen, places, runs, monkeypatch
     assert record.config.matcher.score_columns.endswith("missing=0")
     assert pd.read_csv(record.config.matcher.scores).shape == (1198, 3)
     assert waiting(places) == []
+
+
+def test_scores_brought_with_the_tables_are_used_at_the_end(screen, places):
+    frame = pd.DataFrame(PAIRS[1:], columns=["unique_id_l", "unique_id_r"]).assign(match_probability=0.25)
+    app = saved(sent(screen, [*TWO, ("splink.csv", frame.to_csv(index=False).encode())]), "mine")
+    app = press(press(app, "Next"), "Use these scores")
+    assert app.selectbox(key="scores target").value == str(places / "data" / "mine")
+    assert "the 24 scored pairs will be these" in words(app)
+
+
+def test_a_set_without_labels_leads_to_a_draft(screen, places, runs, monkeypatch):
+    monkeypatch.setattr(next_step, "start", lambda store, run: None)
+    app = saved(sent(screen, [*TWO, ("blocked.csv", text(PAIRS).encode())]), "mine")
+    press(press(app, "Next"), "Label about a hundred pairs")
+    (record,) = RunStore(runs).list()
+    assert (record.config.target, record.config.source) == (str(places / "data" / "mine"), "")
+    assert (record.config.matcher.kind, record.config.methods) == ("similarity", ("tradition", "risk"))
 
 
 def test_scores_of_other_data_are_told(screen):

@@ -51,6 +51,25 @@ def show() -> None:
         _for_a_set(path, file, meaning)
 
 
+def take_over(path: Path, target: str) -> None:
+    """Go on here with scores that were brought together with the tables of a data set."""
+    _, paths = staging.stage([_Kept(path)])
+    st.session_state[_STATE] = paths[0]
+    st.session_state["scores target"] = target
+    st.query_params["add"] = "scores"
+    st.rerun()
+
+
+class _Kept:
+    """A file that was uploaded before, as an upload."""
+
+    def __init__(self, path: Path) -> None:
+        self.name, self._path = path.name, path
+
+    def getvalue(self) -> bytes:
+        return self._path.read_bytes()
+
+
 def _upload() -> None:
     st.markdown(
         "Bring the answers of **any matcher**: Splink's predictions, the clusters of dedupe or Zingg, or a table of "

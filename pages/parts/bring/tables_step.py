@@ -66,7 +66,7 @@ def _choose(bring: Bring, file: BroughtFile, suggested: Recognised) -> Recognise
         sides = sides_of(file.columns).ids or (None, None)
         found = dataclasses.replace(found, left_id=sides[0], right_id=sides[1], label=label_column(file))
     elif role is Role.SCORES:
-        row[2].caption("Scores are brought after the tables, with *Add scores*.")
+        row[2].caption("They are used at the end, once the data set is saved.")
     if role is not Role.UNUSED:
         show_preview(file, _SHOWN_ROWS)
     return found
