@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+from collections import Counter
 from collections.abc import Sequence
 
 import numpy as np
@@ -14,6 +15,11 @@ from riskcore.data.values import fold, words
 
 ENOUGH = 0.45  # of the score, from which two columns are suggested as counterparts
 NAME_WEIGHT = 0.5
+CONTENT_ALONE = 0.9  # of the score, for content that is alike whatever the names are
+ALIKE = 0.2  # content, from which it counts alone
+MARGIN = 0.1  # by which it must be more alike than any other
+NUMERIC = 0.6  # share of numbers, from which a column is one of numbers
+SAME_SIZE = 0.6  # likeness of two columns of numbers of the same size that share no value
 SAMPLE = 1_000  # values of each column whose words are compared
 _SAME = {
     "author": "authors",
@@ -54,6 +60,7 @@ def counterparts(left: Sequence[ColumnFacts], right: Sequence[ColumnFacts]) -> t
     names = np.array([[name_likeness(a.name, b.name) for b in right] for a in left])
     contents = np.array([[a.likeness(b) for b in theirs] for a in ours])
     scores = np.maximum(NAME_WEIGHT * names + (1 - NAME_WEIGHT) * contents, 0.9 * (names == 1))
+    scores = np.maximum(scores, np.where(_stands_out(contents), CONTENT_ALONE, 0) * (0.5 + contents / 2))
     rows, columns = linear_sum_assignment(-scores)
     found = [
         Counterpart(left[a].name, right[b].name, float(scores[a, b]), _reason(names[a, b], contents[a, b]))
@@ -62,6 +69,15 @@ def counterparts(left: Sequence[ColumnFacts], right: Sequence[ColumnFacts]) -> t
     ]
     order = {column.name: place for place, column in enumerate(left)}
     return tuple(sorted(found, key=lambda one: order[one.left]))
+
+
+def _stands_out(contents: np.ndarray) -> np.ndarray:
+    """Which two columns are alike by their content alone: enough, and more than either is to any other."""
+    rivals = np.zeros_like(contents)
+    for row, column in np.ndindex(contents.shape):
+        others = np.concatenate([np.delete(contents[row], column), np.delete(contents[:, column], row)])
+        rivals[row, column] = others.max(initial=0.0)
+    return (contents >= ALIKE) & (contents >= rivals + MARGIN)
 
 
 def name_likeness(one: str, other: str) -> float:
@@ -77,43 +93,54 @@ def name_likeness(one: str, other: str) -> float:
 def _reason(name: float, content: float) -> str:
     if name == 1:
         return "same name"
-    if content >= 0.5:
+    if content >= 2 * ALIKE or name < 0.3:
         return "similar name and content" if name >= 0.5 else "similar content"
     return "similar name"
 
 
 @dataclasses.dataclass(frozen=True)
 class _Content:
-    """The sampled values of a column, folded, and their words; length and share of numbers tell kinds apart."""
+    """The words of a column's sampled values with their counts, their number per value, and the size of its numbers."""
 
-    values: frozenset[str]
-    words: frozenset[str]
+    words: Counter[str]
     length: float
-    numeric: float
+    numeric: float  # share of values that are numbers
+    size: float  # median of their logarithm
 
     @classmethod
     def of(cls, column: ColumnFacts) -> _Content:
         step = max(1, len(column.values) // SAMPLE)
         texts = [fold(value) for value in column.values[::step]]
-        texts = [text for text in texts if text]
-        if not texts:
-            return cls(frozenset(), frozenset(), 0.0, 0.0)
-        split = [words(text) for text in texts]
-        digits = float(np.mean([text.replace(" ", "").replace(".", "").isdigit() for text in texts]))
-        length = float(np.mean([len(parts) for parts in split]))
-        return cls(frozenset(texts), frozenset(word for parts in split for word in parts), length, digits)
+        split = [words(text) for text in texts if text]
+        if not split:
+            return cls(Counter(), 0.0, 0.0, 0.0)
+        numbers = [number for text in texts if text and (number := _number(text)) is not None]
+        size = float(np.median([np.log10(abs(number) + 1) for number in numbers])) if numbers else 0.0
+        counts = Counter(word for parts in split for word in parts)
+        return cls(counts, float(np.mean([len(parts) for parts in split])), len(numbers) / len(split), size)
 
     def likeness(self, other: _Content) -> float:
-        """Shared values and words, as shares of the smaller side; less where one column is much longer than the other,
-        or only one of them holds numbers."""
-        if not self.values or not other.values:
+        """How alike the words and their frequencies are; less where one column is much longer than the other, or only
+        one of them holds numbers. Numbers are also alike if they are of the same size, as prices are."""
+        if not self.words or not other.words:
             return 0.0
-        overlap = max(_overlap(self.values, other.values), _overlap(self.words, other.words))
+        alike = _cosine(self.words, other.words)
+        if min(self.numeric, other.numeric) > NUMERIC:
+            alike = max(alike, SAME_SIZE / (1 + 4 * abs(self.size - other.size)))
         shorter, longer = sorted((self.length, other.length))
         same_length = ((shorter + 1) / (longer + 1)) ** 0.5
-        return overlap * same_length * (1 - abs(self.numeric - other.numeric))
+        return alike * same_length * (1 - abs(self.numeric - other.numeric))
 
 
-def _overlap(one: frozenset[str], other: frozenset[str]) -> float:
-    smaller = min(len(one), len(other))
-    return len(one & other) / smaller if smaller else 0.0
+def _cosine(one: Counter[str], other: Counter[str]) -> float:
+    """Of the square roots of the counts: a word that is everywhere says less than many that are now and then."""
+    shared = sum(np.sqrt(count * other[word]) for word, count in one.items() if word in other)
+    return float(shared / np.sqrt(one.total() * other.total()))
+
+
+def _number(folded: str) -> float | None:
+    try:
+        found = float(folded.replace("$", "").replace(" ", "").replace(",", "."))
+    except ValueError:
+        return None
+    return found if np.isfinite(found) else None

@@ -177,13 +177,15 @@ def _contained(column: ColumnFacts, known: set[str]) -> bool:
 
 
 def id_column(file: BroughtFile) -> str | None:
-    """The column that identifies the records: it has a value of its own in every row, and is named like an id or is the
-    first and holds codes. None where there is no such column, and the rows are numbered instead."""
+    """The column that identifies the records: it has a value of its own in every row, and is named like an id, or is
+    the first and holds codes, or numbers the rows. None where there is no such column: the rows are numbered instead.
+    """
     keys = [column for column in file.columns if column.is_key]
     exact = [column for column in keys if plain_name(column.name) in ("id", "unique_id", "record_id", "rec_id")]
     named = [column for column in keys if named_like_id(column.name)]
     first = [column for column in keys[:1] if column.name == file.columns[0].name and _are_codes(column)]
-    found = (exact or named or first)[:1]
+    counting = [column for column in keys if column.counts_rows]
+    found = (exact or named or first or counting)[:1]
     return found[0].name if found else None
 
 

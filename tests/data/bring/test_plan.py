@@ -82,6 +82,19 @@ def test_counterparts_are_found_by_name_and_by_content(tmp_path):
     assert [one.column for one in plan.left_out] == ["only here"]
 
 
+def test_names_that_say_nothing_leave_the_content(tmp_path):
+    left, right = [["number", "title", "price", "text"]], [["x1", "x2", "x3", "x4"]]
+    for n in range(40):
+        left.append([f"a{n}", f"black printer model {n}", f"{99 + n}.90", f"prints {n} pages a minute on plain paper"])
+        right.append(
+            [f"printer black {n % 9}", f"{n + 1} pages on plain paper in a minute", str(n + 1), f"{101 + 2 * n}.5"]
+        )
+    plan = suggest(brought(tmp_path, one=left, two=right))
+    assert (plan.left_id, plan.right_id) == ("number", "x3")
+    assert {one.left: one.right for one in plan.attributes} == {"title": "x1", "price": "x4", "text": "x2"}
+    assert {one.reason for one in plan.attributes} == {"similar content"}
+
+
 def test_names_are_compared_however_they_are_written():
     assert plain_name("Cluster ID") == plain_name("clusterId") == "cluster_id"
     assert name_likeness("First Name", "first_name") == 1
