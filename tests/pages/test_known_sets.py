@@ -89,3 +89,19 @@ def test_sets_are_renamed_and_deleted(file):
     assert not own.exists()
     assert other.exists()  # only forgotten: the data folder does not hold it
     assert [path.name for path in home.iterdir() if "deleted" in path.name] == []
+
+
+def test_a_name_means_the_set_that_is_shown_under_it(file):
+    home = file.parent
+    assert registry.path_of("Our Shop") == home / "our_shop"
+    (home / "our_shop").mkdir(parents=True)
+    (home / "our_shop" / "tableA.csv").write_text("id,name\n1,x\n")
+    assert registry.path_of("our shop") == home / "our_shop"
+    registry.rename(str(home / "our_shop"), "Their shop")
+    assert registry.path_of("Their shop") == home / "our_shop"
+    assert registry.path_of("Our shop") == home / "our_shop-2"  # the old name is free again
+    assert registry.path_of("客户 2026") == home / "客户_2026"
+    registry.rename(str(home / "our_shop"), "???")
+    assert registry.path_of("../../up") == home / "up"
+    with pytest.raises(ConfigError, match="letters and digits"):
+        registry.path_of("!!!")

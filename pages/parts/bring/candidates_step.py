@@ -27,9 +27,8 @@ _CELL = 80
 def show(bring: Bring) -> None:
     assert bring.written is not None
     has_pairs = find_candidates(bring.written)
-    waits = None if has_pairs else "Use the candidates that were found, or continue later: the data set is saved."
-    if waits:
-        st.caption(waits)
+    if not has_pairs:
+        st.caption("You can also go on and find candidates later: the data set is saved.")
     if show_buttons(bring, primary=has_pairs):
         bring.step = 4
         st.rerun()
@@ -65,7 +64,7 @@ def _form(path: str, figures: DataFigures) -> None:
     with st.form("find candidates"):
         row = st.columns([2, 3, 3])
         top = row[0].number_input(
-            "Candidates per record and search",
+            "Candidates per record",
             1,
             100,
             TOP,

@@ -38,7 +38,8 @@ def show(bring: Bring) -> None:
     _show_left_out(chosen)
     problem = _problem(edited, bring.attributes)
     row = st.columns([4, 4], vertical_alignment="bottom")
-    bring.name = row[0].text_input("Name of the data set", bring.name, max_chars=60, key="bring name").strip()
+    usual = " and ".join(dict.fromkeys(file.stem for file in sides))[:60]
+    bring.name = row[0].text_input("Name of the data set", bring.name or usual, max_chars=60, key="bring name").strip()
     exists = bool(bring.name) and path_of(bring.name).exists()
     mine = exists and str(path_of(bring.name)) == bring.written  # one that came back to change something
     replace = mine or (
@@ -101,7 +102,7 @@ def _edit(plan: Plan, sides: tuple[BroughtFile, BroughtFile], key: str) -> pd.Da
         column_order=shown,
         disabled=[LEFT, WHY, VALUES],
         column_config={
-            USE: st.column_config.CheckboxColumn(width="small"),
+            USE: st.column_config.CheckboxColumn(),
             NAME: st.column_config.TextColumn("attribute", required=True, max_chars=80),
             LEFT: st.column_config.TextColumn(f"column of {short(sides[0].name, 30)}"),
             RIGHT: st.column_config.SelectboxColumn(

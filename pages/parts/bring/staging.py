@@ -43,7 +43,7 @@ class Bring:
 
     folder: Path
     paths: tuple[Path, ...]
-    name: str
+    name: str = ""  # of the data set
     step: int = 0
     options: dict[str, ReadOptions] = dataclasses.field(default_factory=dict)
     roles: tuple[Recognised, ...] | None = None
@@ -83,8 +83,7 @@ def begin(files: Iterable[Upload]) -> Bring:
     """Keep the uploaded files, unpack the archives among them, and begin with them."""
     drop()
     folder, paths = stage(files)
-    name = "_".join(dict.fromkeys(path.stem for path in paths))[:60]
-    found = Bring(folder, tuple(paths), name)
+    found = Bring(folder, tuple(paths))
     st.session_state[_STATE] = found
     return found
 

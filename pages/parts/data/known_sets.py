@@ -23,7 +23,7 @@ from riskcore.storage.lock import FileLock
 PATIENCE = 10.0  # seconds to wait for another registration; each takes milliseconds
 _CURE = "Repair it or restore a copy; if that is impossible, move it away and register the data sets again."
 _ENTERED = ("types", "maps")
-_UNSAFE = re.compile(r"[^a-z0-9_-]+")
+_UNSAFE = re.compile(r"[^\w-]+")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,8 +76,16 @@ def _changing() -> Iterator[dict[str, dict]]:
 
 
 def path_of(name: str) -> Path:
-    """Where a data set of that name is, or would be."""
-    return data_root() / _clean(name)
+    """Where the data set that is shown under this name is; if there is none, where it would be."""
+    clean = _clean(name)
+    known = {path: one for path, one in known_sets().items() if is_own(path)}
+    for path, one in known.items():
+        if _slug(one.title) == clean:
+            return Path(path)
+    free, number = data_root() / clean, 2
+    while free.exists():  # the folder of a set that is called otherwise by now
+        free, number = data_root() / f"{clean}-{number}", number + 1
+    return free
 
 
 def is_own(path: str) -> bool:
@@ -106,10 +114,15 @@ def remove(path: str) -> None:
 
 
 def _clean(name: str) -> str:
-    clean = _UNSAFE.sub("_", name.strip().lower()).strip("_-")[:60]
+    clean = _slug(name)
     if not clean:
         raise ConfigError("The data set needs a name of letters and digits.")
     return clean
+
+
+def _slug(name: str) -> str:
+    """The name as that of a folder, in any script; empty if nothing of it can be used."""
+    return _UNSAFE.sub("_", name.strip().lower()).strip("_-")[:60]
 
 
 def _uploaded() -> list[str]:

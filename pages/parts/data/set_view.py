@@ -67,7 +67,8 @@ def show_figures(figures: DataProfile) -> None:
     columns[1].metric("Candidate pairs", f"{pairs:,}", help=WORDS["pair"])
     columns[2].metric("Match rate", percent(matches / known if known else None), help="Among the labelled pairs.")
     columns[3].metric("Unlabelled pairs", f"{pairs - known:,}", help="Only the test split may have them.")
-    st.dataframe(split_table(figures), hide_index=True, column_config={"match rate": _percent_column()})
+    if figures.splits:
+        st.dataframe(split_table(figures), hide_index=True, column_config={"match rate": _percent_column()})
 
 
 def split_table(figures: DataProfile) -> pd.DataFrame:

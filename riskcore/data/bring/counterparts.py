@@ -20,6 +20,8 @@ ALIKE = 0.2  # content, from which it counts alone
 MARGIN = 0.1  # by which it must be more alike than any other
 NUMERIC = 0.6  # share of numbers, from which a column is one of numbers
 SAME_SIZE = 0.6  # likeness of two columns of numbers of the same size that share no value
+SAME_NAME = "same name"
+MOST_COMPARED = 2_500  # pairs of columns whose content is compared: wide tables are matched by name
 SAMPLE = 1_000  # values of each column whose words are compared
 _SAME = {
     "author": "authors",
@@ -53,31 +55,55 @@ class Counterpart:
 
 
 def counterparts(left: Sequence[ColumnFacts], right: Sequence[ColumnFacts]) -> tuple[Counterpart, ...]:
-    """The best partner of each left column that has one; no column is used twice."""
-    if not left or not right:
-        return ()
-    ours, theirs = [_Content.of(column) for column in left], [_Content.of(column) for column in right]
-    names = np.array([[name_likeness(a.name, b.name) for b in right] for a in left])
-    contents = np.array([[a.likeness(b) for b in theirs] for a in ours])
-    scores = np.maximum(NAME_WEIGHT * names + (1 - NAME_WEIGHT) * contents, 0.9 * (names == 1))
-    scores = np.maximum(scores, np.where(_stands_out(contents), CONTENT_ALONE, 0) * (0.5 + contents / 2))
-    rows, columns = linear_sum_assignment(-scores)
-    found = [
-        Counterpart(left[a].name, right[b].name, float(scores[a, b]), _reason(names[a, b], contents[a, b]))
-        for a, b in zip(rows, columns, strict=True)
-        if scores[a, b] >= ENOUGH
-    ]
+    """The best partner of each left column that has one; no column is used twice. The same name settles it."""
+    theirs = {plain_name(column.name): column for column in right}
+    same: dict[str, str] = {}
+    for column in left:
+        other = theirs.get(plain_name(column.name))
+        if other is not None and other.name not in same.values():
+            same[column.name] = other.name
+    found = [Counterpart(ours, other, 1.0, SAME_NAME) for ours, other in same.items()]
+    found += _guessed(
+        [column for column in left if column.name not in same],
+        [column for column in right if column.name not in same.values()],
+    )
     order = {column.name: place for place, column in enumerate(left)}
     return tuple(sorted(found, key=lambda one: order[one.left]))
 
 
+def _guessed(left: Sequence[ColumnFacts], right: Sequence[ColumnFacts]) -> list[Counterpart]:
+    """Partners of columns with other names, by the names and the content."""
+    if not left or not right:
+        return []
+    names = np.array([[name_likeness(a.name, b.name) for b in right] for a in left])
+    contents = np.zeros_like(names)
+    if contents.size <= MOST_COMPARED:
+        ours, theirs = [_Content.of(column) for column in left], [_Content.of(column) for column in right]
+        contents = np.array([[a.likeness(b) for b in theirs] for a in ours])
+    scores = NAME_WEIGHT * names + (1 - NAME_WEIGHT) * contents
+    scores = np.maximum(scores, np.where(_stands_out(contents), CONTENT_ALONE, 0) * (0.5 + contents / 2))
+    rows, columns = linear_sum_assignment(-scores)
+    return [
+        Counterpart(left[a].name, right[b].name, float(scores[a, b]), _reason(names[a, b], contents[a, b]))
+        for a, b in zip(rows, columns, strict=True)
+        if scores[a, b] >= ENOUGH
+    ]
+
+
 def _stands_out(contents: np.ndarray) -> np.ndarray:
     """Which two columns are alike by their content alone: enough, and more than either is to any other."""
-    rivals = np.zeros_like(contents)
-    for row, column in np.ndindex(contents.shape):
-        others = np.concatenate([np.delete(contents[row], column), np.delete(contents[:, column], row)])
-        rivals[row, column] = others.max(initial=0.0)
+    rivals = np.maximum(_best_other(contents), _best_other(contents.T).T)
     return (contents >= ALIKE) & (contents >= rivals + MARGIN)
+
+
+def _best_other(contents: np.ndarray) -> np.ndarray:
+    """For each cell the largest of the others in its row."""
+    if contents.shape[1] < 2:
+        return np.zeros_like(contents)
+    second, first = np.partition(contents, -2, axis=1)[:, -2:].T
+    is_first = np.arange(contents.shape[1]) == contents.argmax(axis=1)[:, None]
+    found: np.ndarray = np.where(is_first, second[:, None], first[:, None])
+    return found
 
 
 def name_likeness(one: str, other: str) -> float:
@@ -91,8 +117,6 @@ def name_likeness(one: str, other: str) -> float:
 
 
 def _reason(name: float, content: float) -> str:
-    if name == 1:
-        return "same name"
     if content >= 2 * ALIKE or name < 0.3:
         return "similar name and content" if name >= 0.5 else "similar content"
     return "similar name"

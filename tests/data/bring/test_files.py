@@ -5,8 +5,12 @@ from __future__ import annotations
 import datetime
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from riskcore.data.bring.arrange import assemble
 from riskcore.data.bring.files import ReadOptions, read_file, unpacked
+from riskcore.data.bring.plan import suggest
 from riskcore.data.bring.workbook import cell_text
 from riskcore.data.problems import DataFormatError
 from tests.data.bring.brought import LEFT, text, workbook, write, zipped
@@ -113,6 +117,28 @@ def test_files_that_are_no_tables_are_told(tmp_path, name, content, kind):
     file = read_file(tmp_path / name)
     assert file.text is None
     assert [problem.kind for problem in file.problems] == [kind]
+
+
+@given(content=st.binary(max_size=300), ending=st.sampled_from([".csv", ".xlsx", ".parquet", ".tsv"]))
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_bytes_make_reading_fail(tmp_path, content, ending):
+    path = tmp_path / f"x{ending}"
+    path.write_bytes(content)
+    file = read_file(path)
+    assert file.text is not None or file.errors
+    suggest([file])
+
+
+@given(
+    text=st.text(alphabet=st.sampled_from('a1;,|\t"\n é€Ж中'), max_size=80),
+    encoding=st.sampled_from(["utf-8", "utf-16"]),
+)
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_no_text_makes_the_suggestion_fail(tmp_path, text, encoding):
+    (tmp_path / "x.csv").write_bytes(text.encode(encoding))
+    (tmp_path / "y.csv").write_bytes(b"id;name\n1;a\n2;b\n")
+    files = [read_file(tmp_path / "x.csv"), read_file(tmp_path / "y.csv")]
+    assemble(files, suggest(files))
 
 
 def test_nested_archives_give_their_tables(tmp_path):

@@ -95,6 +95,14 @@ def test_names_that_say_nothing_leave_the_content(tmp_path):
     assert {one.reason for one in plan.attributes} == {"similar content"}
 
 
+def test_wide_tables_are_matched_by_name(tmp_path):
+    names = [f"field {n}" for n in range(200)]
+    left = [["id", *names], *([str(n), *["x"] * 200] for n in range(3))]
+    right = [["id", *(f"other {n}" for n in range(100)), *names[:100]], *([str(n), *["x"] * 200] for n in range(3))]
+    plan = suggest(brought(tmp_path, one=left, two=right))
+    assert {one.left for one in plan.attributes if one.left == one.right} == set(names[:100])
+
+
 def test_names_are_compared_however_they_are_written():
     assert plain_name("Cluster ID") == plain_name("clusterId") == "cluster_id"
     assert name_likeness("First Name", "first_name") == 1
