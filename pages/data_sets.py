@@ -7,7 +7,7 @@ import streamlit as st
 from pages.parts.bring import blocking_job, candidates_step, scores_door, wizard
 from pages.parts.bring.next_step import next_step
 from pages.parts.data.figures import DataFigures, figures_of
-from pages.parts.data.known_sets import KnownSet, is_own, known_sets, register
+from pages.parts.data.known_sets import KnownSet, known_sets, register
 from pages.parts.data.manage import show_manage
 from pages.parts.data.set_view import edit_map, edit_types, map_problem, show_figures, show_previews, show_problems
 from pages.parts.data.uses_view import possible, show_uses
@@ -99,7 +99,7 @@ def show(one: KnownSet) -> None:
     st.subheader("What is possible", anchor=False)
     show_uses(figures.uses)
     next_step(one.path, figures.uses, one.types, "set")
-    if is_own(one.path) and (not possible(figures.uses, UseKind.CANDIDATES) or blocking_job.state(one.path)):
+    if not possible(figures.uses, UseKind.CANDIDATES) and blocking_job.may_search(one.path):
         with st.container(border=True):
             candidates_step.find_candidates(one.path)
     st.subheader(

@@ -11,6 +11,8 @@ import numpy as np
 from riskcore.data.dataset import DataSet
 from riskcore.data.labels import SPLITS, UNKNOWN, UNSPLIT
 
+TO_DECIDE = ("test", UNSPLIT)  # the splits whose pairs a run decides
+
 
 class UseKind(StrEnum):
     """What a data set may be used for."""
@@ -51,22 +53,20 @@ def _count(data: DataSet, *splits: str) -> tuple[int, int, int]:
 
 
 def _candidates(data: DataSet) -> Use:
-    pairs, *_ = _count(data)
+    pairs, *_ = _count(data, *TO_DECIDE)
     if pairs:
-        return Use(UseKind.CANDIDATES, True, f"It has {_counted(pairs, 'candidate pair')}.")
+        return Use(UseKind.CANDIDATES, True, f"It has {_counted(pairs, 'candidate pair')} to decide.")
     cure = "Find candidates first, on the screen Data sets or with `riskcore block`."
-    return Use(UseKind.CANDIDATES, False, "It has records but no candidate pairs yet.", cure)
+    labelled = _count(data)[0]
+    has = f"its {_counted(labelled, 'pair')} are for training and validation" if labelled else "it has records only"
+    return Use(UseKind.CANDIDATES, False, f"It has no candidate pairs to decide yet: {has}.", cure)
 
 
 def _target(data: DataSet) -> Use:
-    pairs, *_ = _count(data, "test", UNSPLIT)
+    pairs, *_ = _count(data, *TO_DECIDE)
     if pairs:
-        return Use(UseKind.TARGET, True, f"It can be adapted to: {_counted(pairs, 'pair')} will be decided.")
-    if _count(data)[0]:
-        sentence = "It cannot be adapted to as it is: all its pairs are for training and validation."
-        return Use(UseKind.TARGET, False, sentence, "Add the pairs to decide as test.csv or pairs.csv, or use --split.")
-    cure = "Find candidates first."
-    return Use(UseKind.TARGET, False, "It cannot be adapted to yet: it has no candidate pairs.", cure)
+        return Use(UseKind.TARGET, True, "It can be adapted to.")
+    return Use(UseKind.TARGET, False, "It cannot be adapted to yet.", "It needs candidate pairs.")
 
 
 def _labels(data: DataSet) -> Use:

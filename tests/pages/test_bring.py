@@ -14,7 +14,7 @@ from riskcore.data import find_sample, open_data
 from riskcore.data.problems import DataFormatError
 from riskcore.errors import ConfigError, StorageError
 from riskcore.runs import RunStore
-from tests.data.bring.brought import LEFT, PAIRS, RIGHT, text, zipped
+from tests.data.bring.brought import LABELLED, LEFT, PAIRS, RIGHT, text, zipped
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import HOSTILE
 
@@ -74,7 +74,20 @@ def test_two_tables_become_a_set_with_candidates(screen, places):
     app = press(app, "Next")
     assert "It can be adapted to" in words(app)
     assert "Adapt a matcher to it" in words(app)
-    assert not (places / "data" / ".blocking" / "ours_and_shop").exists()
+    assert list((places / "data" / ".blocking").iterdir()) == []
+
+
+def test_labels_alone_still_need_candidates_which_leave_them_out(screen, places):
+    app = saved(sent(screen, [*TWO, ("judged.csv", text(LABELLED[:5]).encode())]), "judged")
+    assert "Find candidates" in words(app)
+    path = places / "data" / "judged"
+    blocking_job._folder(str(path)).mkdir(parents=True)
+    found = pd.DataFrame(PAIRS[1:], columns=PAIRS[0]).assign(score=0.5, blocked_by="words")
+    found.to_parquet(blocking_job.pairs_file(str(path)))
+    blocking_job.accept(str(path))
+    data = open_data(path)
+    assert {name: len(part) for name, part in data.splits.items()} == {"valid": 4, "all": 20}
+    assert data.warnings == ()
 
 
 def test_pairs_that_were_brought_are_the_candidates(screen, places):

@@ -49,7 +49,7 @@ def test_what_is_possible_is_said_before_a_run(screen, places):
     for stem in ("tableA", "tableB"):
         shutil.copy(find_sample("products").path / f"{stem}.csv", folder)
     text = words(screen("data_sets", set=str(folder)))
-    assert "It has records but no candidate pairs yet" in text
+    assert "no candidate pairs to decide yet" in text
     assert "It cannot be a source" in text
     assert "Find candidates" in text
     assert "Adapt a matcher to it" not in text

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import hashlib
 import json
 import os
 import re
@@ -20,10 +21,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from riskcore.data import open_data
 from riskcore.data.bring.arrange import MATCHES_FILE
+from riskcore.data.folder import LEFT_ID, RIGHT_ID
 from riskcore.errors import StorageError
 from riskcore.paths import child_environment, data_root
-from riskcore.storage.files import read_json, write_json, writing
+from riskcore.storage.files import read_json, write_json, write_parquet, writing
 
 BLOCKING = ".blocking"
 _SHARE = re.compile(r"(\d+) %")
@@ -42,7 +48,14 @@ class BlockingState:
 
 
 def _folder(path: str) -> Path:
-    return data_root() / BLOCKING / Path(path).name
+    """Where a search waits; two folders of the same name have two."""
+    place = hashlib.sha256(path.encode()).hexdigest()[:8]
+    return data_root() / BLOCKING / f"{Path(path).name}-{place}"
+
+
+def may_search(path: str) -> bool:
+    """Whether candidates can be added to the data set: it is a folder that can be written."""
+    return Path(path).is_dir() and os.access(path, os.W_OK)
 
 
 def start(path: str, top: int, keys: Sequence[str] = (), attributes: Sequence[str] = ()) -> None:
@@ -95,15 +108,15 @@ def pairs_file(path: str) -> Path:
 
 
 def accept(path: str) -> None:
-    """Make the found pairs the data set's candidates."""
+    """Make the found pairs the data set's candidates, but for those that it has in another file, with a label."""
     found = pairs_file(path)
     if not found.is_file():
         raise StorageError("The candidates are no longer there. Search again.")
-    with writing(Path(path)):
-        for old in ("pairs.csv", "pairs.parquet"):
-            if old != found.name:
-                (Path(path) / old).unlink(missing_ok=True)
-        os.replace(found, Path(path) / found.name)
+    data, pairs = open_data(path), pq.read_table(found)
+    left, right = (pairs.column(name).to_pandas().astype(object) for name in (LEFT_ID, RIGHT_ID))
+    known = {name for part in data.splits.values() for name in part.ids}
+    there = (left + ":" + right).isin(known) | (data.self_join & (right + ":" + left).isin(known))
+    write_parquet(Path(path) / found.name, pairs.filter(pa.array(~there)))
     shutil.rmtree(_folder(path), ignore_errors=True)
 
 

@@ -17,6 +17,7 @@ from pages.parts.frame.errors import boundary
 from pages.parts.frame.text import duration, number, percent, plural, short
 from riskcore.data.folder import LEFT_ID, RIGHT_ID, TABLES
 from riskcore.data.text_file import ID
+from riskcore.data.uses import TO_DECIDE
 
 TOP = 5
 IDS = (LEFT_ID, RIGHT_ID)
@@ -37,7 +38,8 @@ def show(bring: Bring) -> None:
 def find_candidates(path: str) -> bool:
     """Show or find the candidates of a data set; returns whether it has any."""
     figures = figures_of(path)
-    pairs = 0 if figures.profile is None else sum(split.pairs for split in figures.profile.splits)
+    splits = () if figures.profile is None else figures.profile.splits
+    pairs = sum(split.pairs for split in splits if split.name in TO_DECIDE)
     if pairs:
         st.success(f"The data set has {plural(pairs, 'candidate pair')}.", icon=":material/check_circle:")
         _show_pairs(figures)
@@ -165,6 +167,6 @@ def _cut(value: Any) -> str | None:
 
 def _show_pairs(figures: DataFigures) -> None:
     for name, frame in figures.previews.items():
-        if name.endswith(" pairs"):
+        if name in {f"{split} pairs" for split in TO_DECIDE}:
             st.dataframe(frame.head(_PREVIEW), hide_index=True)
             return
