@@ -70,7 +70,21 @@ def test_a_set_is_deleted_with_its_files(screen, places):
 
 
 def test_the_target_of_the_next_run_is_taken_along(screen, places):
-    sample = str(find_sample("products").path)
+    sample = str(find_sample("bibliography_scraped").path)
     app = screen("data_sets", set=sample)
     app = checked(next(button for button in app.button if button.label == "Adapt a matcher to it").click().run())
-    assert app.session_state["form target"] == sample
+    assert app.selectbox(key="form target").value == sample
+    assert "Start" in [button.label for button in app.button]
+
+
+def test_data_that_cannot_be_used_starts_no_run(screen, places):
+    folder = places / "data" / "bare"
+    folder.mkdir(parents=True)
+    for stem in ("tableA", "tableB"):
+        shutil.copy(find_sample("products").path / f"{stem}.csv", folder)
+    app = screen("fine_tuning")
+    app = checked(app.selectbox(key="form target").set_value(str(folder)).run())
+    assert "It cannot be adapted to yet. It needs candidate pairs." in words(app)
+    assert "Start" not in [button.label for button in app.button]
+    app = checked(app.selectbox(key="form source").set_value(str(folder)).run())
+    assert "none of its pairs has a label" in words(app)

@@ -14,6 +14,7 @@ from pages.parts.frame.text import short
 from pages.parts.runs.run_picker import store
 from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data import DataProfile
+from riskcore.data.uses import UseKind
 from riskcore.errors import ConfigError
 from riskcore.registry import MATCHERS, METHODS
 from riskcore.runs import start
@@ -50,7 +51,7 @@ def run_form() -> tuple[RunConfig, str] | None:
         methods = _choose_methods()
     settings = _settings()
     attribute_map = choose_map(known, source, target, profiles)
-    if attribute_map is None:
+    if _is_impossible(source, target, settings.split) or attribute_map is None:
         return None
     config = RunConfig(
         source=source,
@@ -91,6 +92,20 @@ def _choose_data(known: dict[str, KnownSet]) -> tuple[str, str | None]:
     if target != OWN_TEST:
         columns[1].caption(fact_line(_profile(target)))
     return source, None if target == OWN_TEST else target
+
+
+def _is_impossible(source: str, target: str | None, split: str | None) -> bool:
+    """Whether the data cannot be used like this; says why, so that no run has to fail."""
+    wanted = [(source, UseKind.ALONE)] if target is None else [(source, UseKind.SOURCE), (target, UseKind.TARGET)]
+    lacking = [
+        use
+        for path, kind in wanted
+        for use in figures_of(path).uses
+        if use.kind is kind and not use.possible and not (split and kind is not UseKind.SOURCE)
+    ]
+    for use in lacking:
+        st.warning(str(use), icon=":material/warning:")
+    return bool(lacking)
 
 
 def _profile(path: str) -> DataProfile:
