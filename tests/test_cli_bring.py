@@ -65,4 +65,7 @@ def test_bad_choices_are_told_and_leave_nothing(files, tmp_path, given, told):
 def test_a_dry_run_writes_nothing(files, tmp_path):
     assert "Nothing was written." in run(*files, "--out", tmp_path / "set", "--dry-run").stdout
     assert not (tmp_path / "set").exists()
+    assert "Nothing was written." in run(tmp_path, "--out", tmp_path / "set", "--dry-run").stdout  # a whole folder
+    (tmp_path / "empty").mkdir()
+    assert "has no csv" in run(tmp_path / "empty", "--out", tmp_path / "set").stderr
     assert "There is no file" in run(tmp_path / "nowhere.csv", "--out", tmp_path / "set").stderr

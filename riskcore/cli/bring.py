@@ -25,7 +25,10 @@ _DELIMITERS = {"comma": ",", "semicolon": ";", "tab": "\t", "pipe": "|"}
 
 
 def bring(
-    files: Annotated[list[Path], typer.Argument(metavar="FILE...", help="csv, xlsx, parquet or zip, of any name.")],
+    files: Annotated[
+        list[Path],
+        typer.Argument(metavar="FILE...", help="csv, xlsx, parquet or zip of any name, or a folder of these."),
+    ],
     out: Annotated[Path, typer.Option(help="The folder to write the data set to.")],
     role: Annotated[
         list[str] | None,
@@ -55,9 +58,7 @@ def bring(
     from riskcore.data.problems import DataFormatError
     from riskcore.data.uses import possible_uses
 
-    for path in files:
-        if not path.is_file():
-            raise ConfigError(f"There is no file {path}. Check the path.")
+    files = [inside for path in files for inside in _within(path)]
     options = ReadOptions(_DELIMITERS.get(delimiter or "", delimiter), encoding, sheet)
     with tempfile.TemporaryDirectory() as inside:
         paths = unpacked(files, Path(inside))
@@ -78,6 +79,20 @@ def bring(
     else:
         print_uses(uses)
         say(Text("Nothing was written." if dry_run else f"The data set is in {out}.", style="bold"))
+
+
+def _within(path: Path) -> list[Path]:
+    """The file itself, or the tables in a folder."""
+    from riskcore.data.bring.files import UPLOADS
+
+    if path.is_dir():
+        found = sorted(one for one in path.iterdir() if one.suffix.lower().removeprefix(".") in UPLOADS)
+        if not found:
+            raise ConfigError(f"The folder {path} has no csv, xlsx, parquet or zip file.")
+        return found
+    if not path.is_file():
+        raise ConfigError(f"There is no file {path}. Check the path.")
+    return [path]
 
 
 def _planned(

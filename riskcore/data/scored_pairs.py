@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -15,6 +16,7 @@ from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.workload import Workload
 from riskcore.errors import MatcherError
 
+_POINT_ZERO = re.compile(r"(?<=\d)\.0(?=:|$)")  # of whole numbers that a gap has turned into floats
 SHOWN = 5  # examples named in an error; the rest are counted
 
 
@@ -42,9 +44,17 @@ def coverage(scores: Scores, data: DataSet) -> Coverage:
 def places_of(ids: pd.Index, pairs: Pairs) -> np.ndarray:
     """For each pair its place among the scored pair ids, -1 if it is not there.
 
-    A pair is looked up by its own id and by those of its records. Within one table (a, b) is (b, a); between two
-    tables the file may name the right one first, which is so if none of its pairs is there otherwise.
+    A pair is looked up by its own id and by those of its records. Within one table (a, b) is (b, a). If none is there,
+    the file may name the right table first, or a program may have written whole numbers as 12.0.
     """
+    found = _looked_up(ids, pairs)
+    if len(found) and (found < 0).all():
+        plain = pd.Index([_POINT_ZERO.sub("", one) for one in ids], dtype=object)
+        found = _looked_up(plain, pairs) if plain.is_unique else found
+    return found
+
+
+def _looked_up(ids: pd.Index, pairs: Pairs) -> np.ndarray:
     found = ids.get_indexer(pd.Index([str(one) for one in pairs.ids], dtype=object))
     left, right = pairs.left.ids[pairs.left_rows], pairs.right.ids[pairs.right_rows]
     found = _filled(found, ids, left, right)
@@ -98,7 +108,10 @@ def with_candidates(data: DataSet, scores: Scores) -> DataSet:
 def _orders(scores: Scores) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     assert scores.left is not None
     assert scores.right is not None
-    return (scores.left, scores.right), (scores.right, scores.left)
+    left, right = (
+        np.array([_POINT_ZERO.sub("", one) for one in side], dtype=object) for side in (scores.left, scores.right)
+    )
+    return (scores.left, scores.right), (scores.right, scores.left), (left, right), (right, left)
 
 
 def _rows(data: DataSet, left: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from riskcore.config import MatcherConfig
 from riskcore.data.bring.scores import Scores, read_scores
 from riskcore.data.dataset import DataSet
 from riskcore.data.labels import UNKNOWN, UNSPLIT
-from riskcore.data.pairs import LabelledPairs, Pairs
+from riskcore.data.pairs import LabelledPairs, Pairs, Table
 from riskcore.data.problems import DataFormatError
 from riskcore.data.scored_pairs import checked_coverage, extra_columns, places_of, with_candidates
 from riskcore.data.workload import Workload
@@ -98,6 +98,16 @@ def test_sides_may_be_named_the_other_way_round(known: Examples, tmp_path: Path)
     one = known.pairs.left
     within = Pairs(one, one, np.array([0, 1]), np.array([1, 2]), np.array(["a0:a1", "a1:a2"], dtype=object))
     assert places_of(pd.Index([f"{one.ids[1]}:{one.ids[0]}"], dtype=object), within).tolist() == [0, -1]
+
+
+def test_ids_written_as_floats_are_found(tmp_path: Path) -> None:
+    table = Table("t", np.array(["1", "2", "30"], dtype=object), pd.DataFrame({"name": ["a", "b", "c"]}))
+    pairs = Pairs(table, table, np.array([0, 1]), np.array([1, 2]), np.array(["1:2", "2:30"], dtype=object))
+    frame = pd.DataFrame({"unique_id_l": [1.0, 2.0], "unique_id_r": [2.0, 30.0], "match_probability": [0.5, 1.0]})
+    scores = scored(tmp_path, frame)
+    assert scores.ids.tolist() == ["1.0:2.0", "2.0:30.0"]
+    assert places_of(scores.series.index, pairs).tolist() == [0, 1]
+    assert len(with_candidates(DataSet("x", table, table, {}), scores)) == 2
 
 
 def test_pairs_without_a_score_have_the_one_that_is_given(known: Examples, tmp_path: Path) -> None:
