@@ -1,4 +1,4 @@
-"""The reviewers' verdicts: progress, current verdicts, the complete log, undo and export."""
+"""Label drawn pairs; the reviewers' verdicts: progress, current verdicts, the complete log, undo and export."""
 
 from functools import partial
 
@@ -17,14 +17,18 @@ from pages.parts.audit.audit_tables import (
     judged_rows,
     log_table,
 )
+from pages.parts.audit.labelling import show_labelling
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.tables import selected_row, table_height
 from pages.parts.frame.text import percent, plural
 from pages.parts.pairs.queue import score_columns
-from pages.parts.runs.run_picker import View, pick_view
+from pages.parts.runs.run_picker import View, pick_scored, view_of
 from pages.parts.runs.score_columns import pairs_in
+from riskcore.runs import RunRecord
+
+TABS = ["Label", "Verdicts", "Log", "Export"]
 
 
 def show_progress(view: View, done: AuditProgress) -> None:
@@ -128,17 +132,35 @@ def show_export(view: View, rows: pd.DataFrame, done: AuditProgress) -> None:
     )
 
 
-with open_page("audit", "All verdicts on this run, with reviewer and time. Verdicts are added, never overwritten."):
-    view = pick_view()
-    if view is not None:
-        verdicts.ask_name()
-        judged = judged_rows(view, verdicts.current(view.run.id))
-        done = audit_progress(judged, pairs_in(view.folder, view.method, view.iteration))
-        show_progress(view, done)
-        current, log, export = st.tabs(["Verdicts", "Log", "Export"])
-        with current:
-            show_current(view, judged)
+def show_verdicts(view: View, rows: pd.DataFrame, done: AuditProgress) -> None:
+    show_progress(view, done)
+    show_current(view, rows)
+
+
+def show_tabs(record: RunRecord) -> None:
+    """The tab that is open; the others cost nothing, and are up to date once they are opened."""
+    label, current, log, export = st.tabs(TABS, key="part", on_change="rerun", bind="query-params")
+    if label.open:
+        with label:
+            show_labelling(record)
+        return
+    view = view_of(record)
+    if log.open:
         with log:
             show_log(view)
+        return
+    judged = judged_rows(view, verdicts.current(record.id))
+    done = audit_progress(judged, pairs_in(view.folder, view.method, view.iteration))
+    if current.open:
+        with current:
+            show_verdicts(view, judged, done)
+    elif export.open:
         with export:
             show_export(view, judged, done)
+
+
+with open_page("audit", "Label drawn pairs to adapt the matcher with, and see all verdicts with reviewer and time."):
+    record = pick_scored()
+    if record is not None:
+        verdicts.ask_name()
+        show_tabs(record)

@@ -2,14 +2,19 @@
 
 import streamlit as st
 
+from pages.parts.data.known_sets import known_sets
 from pages.parts.frame.errors import guarded
 from pages.parts.frame.glossary import formula
+from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.text import duration, literal, plural
-from pages.parts.runs.run_form import estimate_of, run_form, start_run
+from pages.parts.runs.form_data import take_target
+from pages.parts.runs.run_form import FilledForm, estimate_of, run_form
 from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import choose_run, no_runs, pick_run, store
+from pages.parts.runs.run_start import start_run
 from pages.parts.runs.run_view import describe, show_run
+from riskcore.audit.labels import draft_config
 from riskcore.config import RunConfig
 
 WATCH, NEW = "Watch a run", "Start a new run"
@@ -18,6 +23,7 @@ LONG_RUN = 3600  # seconds; above this the form suggests how to make the run sho
 
 @guarded
 def begin(config: RunConfig, name: str) -> None:
+    st.query_params.pop("target", None)
     choose_run(start_run(config, name))
     st.session_state["show"] = WATCH
 
@@ -32,15 +38,41 @@ def show_form() -> None:
     filled = run_form()
     if filled is None:
         return
-    config, name = filled
+    if filled.labelled:
+        offer("Start", ":material/play_arrow:", filled.config, filled.name)
+    else:
+        offer_draft(filled)
+    formula("training", "What fine-tuning does")
+
+
+def offer_draft(filled: FilledForm) -> None:
+    """What is possible without labels: rank now and label, or go on without."""
+    st.info(
+        "This target has no labels to adapt by. **Rank and label**: its pairs are ranked now, you label about a "
+        "hundred that are drawn from them, and the matcher is adapted with these labels.",
+        icon=":material/info:",
+    )
+    offer("Rank and label", SCREENS["audit"].icon, draft_config(filled.config), filled.name)
+    if filled.config.source:
+        st.button(
+            "Start without labels",
+            icon=":material/play_arrow:",
+            on_click=begin,
+            args=(filled.config, filled.name),
+            help="Nothing will show whether fine-tuning made the labels better or worse: iteration 0 is kept and "
+            "exported, and flips are proposals.",
+        )
+
+
+def offer(label: str, icon: str, config: RunConfig, name: str) -> None:
+    """The button that starts the run, and how long that takes."""
     seconds = estimate_of(config)
     row = st.columns([2, 8], vertical_alignment="center")
-    row[0].button("Start", type="primary", icon=":material/play_arrow:", on_click=begin, args=(config, name))
+    row[0].button(label, type="primary", icon=icon, on_click=begin, args=(config, name))
     long = " It continues when you close the browser." if seconds > 60 else ""
     row[1].markdown(f"Estimated time: about **{duration(seconds)}** on this machine.{long}")
     if seconds > LONG_RUN:
         st.caption("For a quick try, choose a faster matcher, fewer epochs or fewer iterations.")
-    formula("training", "What fine-tuning does")
 
 
 def show_chosen() -> None:
@@ -62,6 +94,8 @@ def show_chosen() -> None:
 
 with open_page("fine_tuning", "Train a matcher on the source, adapt it to the target, and watch its progress."):
     has_runs = bool(store().list())
+    if take_target(known_sets()):
+        st.session_state["show"] = NEW
     chosen = st.segmented_control(
         "Show",
         [WATCH, NEW],

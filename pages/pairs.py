@@ -6,11 +6,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.audit import verdicts
+from pages.parts.audit.verdict_bar import verdict_bar
 from pages.parts.frame.errors import boundary
 from pages.parts.frame.page import open_page
-from pages.parts.frame.palette import VERDICTS
 from pages.parts.frame.tables import selected_row, table_height
-from pages.parts.frame.text import literal, plural
+from pages.parts.frame.text import plural
 from pages.parts.pairs.filters import filter_bar, requested_page
 from pages.parts.pairs.pair_card import show_pair, show_reasons
 from pages.parts.pairs.queue import QueuePosition, position_of, queue_csv, queue_table, score_columns
@@ -20,8 +20,6 @@ from pages.parts.runs.run_files import detail_of, page_of, rules_of, subjects_of
 from pages.parts.runs.run_picker import View, pick_view
 from riskcore.audit import Verdict
 from riskcore.runs import PairPage, PairQuery
-
-KEYS = {"match": "M", "non-match": "N", "unsure": "U"}
 
 
 def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
@@ -96,7 +94,14 @@ def show_card(view: View, pair: str, position: QueuePosition, judged: dict[str, 
     explanation = explain(view, detail)
     reasons = reasons_of(view, detail, explanation)
     show_pair(detail, reasons, only_proposes(view.folder))
-    verdict_bar(view, pair, position, judged)
+    verdict_bar(
+        view.run.id,
+        pair,
+        judged.get(pair),
+        give=lambda word: verdicts.give(view.run.id, pair, word, position.next, position.next_page),
+        undo=lambda: verdicts.undo_last(view.run.id),
+        can_undo=verdicts.last_given(view.run.id) is not None,
+    )
     show_reasons(view, detail, explanation, reasons)
 
 
@@ -122,46 +127,6 @@ def step_bar(position: QueuePosition) -> None:
     )
     bar[2].button("Queue", icon=":material/list:", shortcut="Q", width="stretch", on_click=open_pair, args=(None,))
     bar[3].markdown(position.words)
-
-
-def verdict_bar(view: View, pair: str, position: QueuePosition, judged: dict[str, Verdict]) -> None:
-    held = judged.get(pair)
-    with st.container(border=True):
-        columns = st.columns([2, 2, 2, 2, 4], vertical_alignment="bottom")
-        for column, (word, mark) in zip(columns, VERDICTS.items(), strict=False):
-            column.button(
-                f"{mark.sign} {mark.word.capitalize()}",
-                shortcut=KEYS[word],
-                width="stretch",
-                type="primary" if held is not None and held.verdict == word else "secondary",
-                on_click=verdicts.give,
-                args=(view.run.id, pair, word, position.next, position.next_page),
-            )
-        columns[3].button(
-            "Undo",
-            icon=":material/undo:",
-            shortcut="Z",
-            width="stretch",
-            disabled=verdicts.last_given(view.run.id) is None,
-            on_click=verdicts.undo_last,
-            args=(view.run.id,),
-            help="Withdraws your last verdict and returns to its pair.",
-        )
-        columns[4].text_input(
-            "Note",
-            key=verdicts.note_key(view.run.id, pair),
-            placeholder="optional note with the verdict",
-            max_chars=500,
-            label_visibility="collapsed",
-        )
-        if held is not None:
-            by = literal(held.who, 60) or "unknown"
-            st.caption(f"Verdict: {VERDICTS[held.verdict].text}, by {by} on {held.at:%Y-%m-%d %H:%M} UTC.")
-        else:
-            st.caption(
-                "Do both records refer to the same entity? After your verdict, the next pair opens. "
-                "Keys: M match, N non-match, U unsure, Z undo."
-            )
 
 
 @st.fragment

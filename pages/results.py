@@ -60,7 +60,7 @@ def show_parts(key: ResultKey) -> None:
 def show(record: RunRecord, folder: RunFolder, methods: list[str]) -> None:
     """The sections in the order in which a reader needs them: what it is, what could change, the rows, the files."""
     key = choose_result(record, folder, methods)
-    warn_of_proposals(record)
+    warn_of_proposals(record, result=True)
     show_summary(result_of(key))
     if can_cluster(key):
         show_constraint(key)

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 
 from riskcore.audit.decisions import answer_of
 from riskcore.audit.design import combined_inclusion, draw
-from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID
+from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID, ROW
 from riskcore.config import RunConfig
 from riskcore.data.label_file import INCLUSION
 from riskcore.data.labels import LABEL
@@ -86,13 +86,16 @@ def draws_of(folder: RunFolder) -> list[DrawFacts]:
 
 
 def drawn_pairs(folder: RunFolder) -> pd.DataFrame:
-    """Every drawn pair in the order of drawing, with the number of its draw and its stratum."""
+    """Every drawn pair in the order of drawing, with its row among the target pairs, its stratum and the number of its
+    draw."""
     names = [PAIR_ID, STRATUM, ORDER]
     parts = []
     for number, file in enumerate(_files(folder), start=1):
-        rows = pq.read_table(file, columns=names, filters=[(ORDER, ">=", 0)]).to_pandas()
-        parts.append(rows.sort_values(ORDER).assign(**{DRAW: number}))
-    empty = pd.DataFrame(columns=[*names, DRAW])
+        table = pq.read_table(file, columns=names)
+        places = np.flatnonzero(table.column(ORDER).is_valid().to_numpy())
+        rows = table.take(places).to_pandas().assign(**{ROW: places, DRAW: number})
+        parts.append(rows.sort_values(ORDER))
+    empty = pd.DataFrame(columns=[*names, ROW, DRAW])
     return pd.concat(parts, ignore_index=True) if parts else empty
 
 

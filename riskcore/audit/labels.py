@@ -88,18 +88,34 @@ def labels_of(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = None) 
     rows = ids.merge(frame, on=PAIR_ID, how="inner") if frame is not None else ids.iloc[:0].assign(**{INCLUSION: 0.0})
     rows = rows.merge(drawn[[PAIR_ID, LABEL]], on=PAIR_ID, how="left")
     if begun is not None:
-        rows = pd.concat([_typed(begun, rows), rows], ignore_index=True).drop_duplicates(PAIR_ID, keep="first")
+        begun = _typed(begun, rows)
+        known = begun[LABEL].notna()  # the others may have been drawn since
+        rows = pd.concat([begun[known], rows, begun[~known]], ignore_index=True)
+        rows = rows.drop_duplicates(PAIR_ID, keep="first")
     return _columns(rows)
 
 
 def label_progress(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = None) -> LabelProgress:
     """How far the labelling of the drawn pairs is, together with the labels that the run began with."""
     current = verdicts_in(folder.path) if verdicts is None else verdicts
-    labels = labels_of(folder, current)[LABEL]
     drawn = drawn_pairs(folder)[PAIR_ID]
+    labels = _begun_labels(folder)
+    for pair in drawn:
+        if pair in current and (label := OF_VERDICT.get(current[pair].verdict)) is not None:
+            labels.setdefault(pair, label)
     unsure = sum(1 for pair in drawn if pair in current and current[pair].verdict == "unsure")
     left = sum(1 for pair in drawn if pair not in current)
-    return LabelProgress(int((labels == 1).sum()), int((labels == 0).sum()), unsure, left)
+    matches = sum(labels.values())
+    return LabelProgress(matches, len(labels) - matches, unsure, left)
+
+
+def _begun_labels(folder: RunFolder) -> dict[str, int]:
+    """The labels that the run began with, by pair."""
+    begun = given_labels(folder)
+    if begun is None:
+        return {}
+    known = _typed(begun, pd.DataFrame(columns=list(LABEL_COLUMNS))).dropna(subset=[LABEL])
+    return {str(pair): int(label) for pair, label in zip(known[PAIR_ID], known[LABEL], strict=True)}
 
 
 def store_labels(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = None) -> Path:
@@ -128,6 +144,15 @@ def draft_config(config: RunConfig) -> RunConfig:
     return dataclasses.replace(config, matcher=matcher, adapt=adapt, methods=("tradition", "risk"))
 
 
+def is_draft(config: RunConfig) -> bool:
+    """Whether a run with these settings is a draft. One on another matcher's scores is none: these are its result."""
+    return _only_ranks(config) and config.matcher.kind != "external"
+
+
+def _only_ranks(config: RunConfig) -> bool:
+    return set(config.methods) <= {"tradition", "risk"} and not config.adapt.iterations
+
+
 def adapting_config(config: RunConfig, labels: Path) -> RunConfig:
     """The settings of the run after labelling: as before, with these labels, and with what a draft left out.
 
@@ -135,7 +160,7 @@ def adapting_config(config: RunConfig, labels: Path) -> RunConfig:
     stacked with forests and rules the similarity reached F1 84.7 to 91.5 on Abt-Buy.
     """
     iterations = config.adapt.iterations or AdaptConfig().iterations
-    drafted = set(config.methods) <= {"tradition", "risk"} and not config.adapt.iterations
+    drafted = _only_ranks(config)
     return dataclasses.replace(
         config,
         labels=str(labels),

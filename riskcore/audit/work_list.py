@@ -12,7 +12,7 @@ from riskcore.audit.draws import DRAW, drawn_pairs, inclusion_of
 from riskcore.audit.export import ExportError
 from riskcore.audit.result_files import write_csv_chunks, write_parquet_chunks, write_workbook
 from riskcore.audit.verdicts import VerdictError, VerdictLog, verdicts_in
-from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, VERDICT
+from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW, VERDICT
 from riskcore.config import DataConfig
 from riskcore.data.label_file import INCLUSION, read_labels_text
 from riskcore.data.labels import LABEL
@@ -44,8 +44,7 @@ def work_list(folder: RunFolder, draw: int | None = None) -> pd.DataFrame:
     drawn = drawn_pairs(folder)
     drawn = drawn if draw is None else drawn[drawn[DRAW] == draw]
     ids = read_pair_ids(folder.pairs_file).to_pandas()
-    place = pd.Series(np.arange(len(ids)), index=ids[PAIR_ID]).groupby(level=0).first()
-    places = place.reindex(drawn[PAIR_ID]).to_numpy(dtype=np.int64)
+    places = drawn[ROW].to_numpy(dtype=np.int64)
     current = verdicts_in(folder.path)
     frame = ids.iloc[places][[PAIR_ID, LEFT_ID, RIGHT_ID]].reset_index(drop=True)
     frame[VERDICT] = [current[pair].verdict if pair in current else "" for pair in frame[PAIR_ID]]

@@ -170,6 +170,7 @@ def settings_of(file: Path | None) -> RunConfig:
 def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_json: bool) -> None:
     from riskcore.data.problems import visible
     from riskcore.runs import RunStore
+    from riskcore.runs.guideline import inherit_guideline
     from riskcore.runs.worker import jobs
     from riskcore.runs.worker.execute import load_data
 
@@ -179,6 +180,7 @@ def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_jso
         say(visible(notice), to_stderr=True)
     store = RunStore(root)
     record = store.create(config, name)
+    inherit_guideline(store, record)
     if detach:
         jobs.start(store, record.id)
         detached(record, as_json)

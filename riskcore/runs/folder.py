@@ -124,6 +124,11 @@ class RunFolder:
         return self.path / "draws"
 
     @property
+    def guideline_file(self) -> Path:
+        """What counts as a match here, in the words of the project's owner."""
+        return self.path / "guideline.json"
+
+    @property
     def log_file(self) -> Path:
         return self.path / "worker.log"
 

@@ -210,6 +210,6 @@ def _row(
         **on_validation(evidence.validation, validated),
         "flips": int((scores.label != before).sum()),
         **target_figures(scores, risk),
-        "labels_used": list(fit.labels_used),
+        "labels_used": [name for name in fit.labels_used if name != "source" or len(evidence.source)],
         "lacked": list(fit.lacked),
     }

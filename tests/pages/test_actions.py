@@ -14,7 +14,7 @@ import sqlalchemy as sa
 from pages.parts.audit.audit_tables import AuditProgress, as_csv, as_html, as_parquet, export_rows, judged_rows
 from pages.parts.data import known_sets as registry
 from pages.parts.frame import tables
-from pages.parts.runs import run_form
+from pages.parts.runs import run_start
 from pages.parts.runs.run_picker import View
 from pages.parts.runs.sample_run import sample_config
 from riskcore.audit import VerdictLog
@@ -36,7 +36,7 @@ def test_types_are_remembered(screen, places):
 
 def test_starting_a_run_writes_its_config(screen, runs, monkeypatch):
     started = []
-    monkeypatch.setattr(run_form, "start", lambda store, run: started.append(run))
+    monkeypatch.setattr(run_start, "start", lambda store, run: started.append(run))
     app = screen("fine_tuning")
     assert "Estimated time" in words(app)
     app.selectbox(key="form matcher").set_value("sif")
@@ -86,7 +86,7 @@ def test_muting_a_rule_changes_the_ranking_at_once(screen, done):
 def test_exports_hold_verdicts_and_escape_formulas(screen, done, runs):
     pair = query_pairs(RunFolder(done.folder), PairQuery()).rows["pair_id"][0]
     VerdictLog(RunStore(runs)).add(done.id, pair, "match", note="=HYPERLINK(1)", who="<b>eve</b>")
-    app = screen("audit", run=done.id)
+    app = screen("audit", run=done.id, part="Verdicts")
     assert [metric.value for metric in app.metric][:2] == ["1", "1 · 0 · 0"]
     frame = pd.DataFrame({"pair_id": [pair], "note": ["=HYPERLINK(1)"], "left_title": ["<script>"]})
     assert b"'=HYPERLINK" in as_csv(frame)
@@ -98,7 +98,7 @@ def test_more_than_ten_thousand_verdicts_are_counted_and_exported(screen, runs):
     log = VerdictLog(RunStore(runs))
     add_many(log, record.id, [(f"a{row}:b{row}", "match" if row < 10_200 else "unsure") for row in range(10_300)])
     assert log.verify(record.id) == []
-    app = screen("audit", run=record.id)
+    app = screen("audit", run=record.id, part="Verdicts")
     assert [metric.value for metric in app.metric][:2] == ["10,300", "10,200 · 0 · 100"]
     view = View(record, RunFolder(record.folder), "risk", 0)
     frame = export_rows(view, judged_rows(view, log.current(record.id)))
@@ -135,7 +135,7 @@ def test_a_tampered_log_is_noticed(screen, done, runs):
     VerdictLog(store).add(done.id, "a1:b1", "match", who="ann")
     with sqlite3.connect(runs / "riskcore.sqlite") as database:
         database.execute("UPDATE verdicts SET verdict = 'non-match'")
-    assert "changed outside Riskcore" in words(screen("audit", run=done.id))
+    assert "changed outside Riskcore" in words(screen("audit", run=done.id, part="Log"))
 
 
 def test_a_run_without_validation_labels_does_not_claim_any(screen, done):

@@ -7,9 +7,9 @@ import time
 import pandas as pd
 import pytest
 
-from pages.parts.bring import blocking_job, next_step, staging
+from pages.parts.bring import blocking_job, staging
 from pages.parts.data import known_sets as registry
-from pages.parts.runs import run_form
+from pages.parts.runs import run_start
 from riskcore.data import find_sample, open_data
 from riskcore.data.problems import DataFormatError
 from riskcore.errors import ConfigError, StorageError
@@ -195,7 +195,7 @@ def scores() -> pd.DataFrame:
 
 
 def test_scores_of_another_matcher_start_a_run(screen, places, runs, monkeypatch):
-    monkeypatch.setattr(run_form, "start", lambda store, run: None)
+    monkeypatch.setattr(run_start, "start", lambda store, run: None)
     app = sent(screen, [("splink.csv", scores().to_csv(index=False).encode())], "scores", "Read the scores")
     assert app.selectbox(key="score left splink.csv").value == "unique_id_l"
     app.selectbox(key="scores target").set_value(str(find_sample("products").path))
@@ -222,7 +222,7 @@ def test_scores_brought_with_the_tables_are_used_at_the_end(screen, places):
 
 
 def test_a_set_without_labels_leads_to_a_draft(screen, places, runs, monkeypatch):
-    monkeypatch.setattr(next_step, "start", lambda store, run: None)
+    monkeypatch.setattr(run_start, "start", lambda store, run: None)
     app = saved(sent(screen, [*TWO, ("blocked.csv", text(PAIRS).encode())]), "mine")
     press(press(app, "Next"), "Label about a hundred pairs")
     (record,) = RunStore(runs).list()

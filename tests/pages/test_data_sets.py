@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import shutil
 
+import pandas as pd
 import pytest
 
 from pages.parts.data import known_sets as registry
 from pages.parts.data.set_view import _guess, map_problem
-from pages.parts.runs import run_form
+from pages.parts.runs import run_start
 from riskcore.data import find_sample
 from riskcore.runs import RunStore
 from tests.pages.conftest import checked, words
 
 
 def test_corrected_types_go_into_the_next_run(screen, runs, monkeypatch):
-    monkeypatch.setattr(run_form, "start", lambda store, run: None)
+    monkeypatch.setattr(run_start, "start", lambda store, run: None)
     sample = str(find_sample("bibliography_clean").path)
     registry.register(sample, types={"venue": "text"})
     app = screen("fine_tuning")
@@ -80,11 +81,14 @@ def test_the_target_of_the_next_run_is_taken_along(screen, places):
 def test_data_that_cannot_be_used_starts_no_run(screen, places):
     folder = places / "data" / "bare"
     folder.mkdir(parents=True)
-    for stem in ("tableA", "tableB"):
+    for stem in ("tableA", "tableB", "train"):
         shutil.copy(find_sample("products").path / f"{stem}.csv", folder)
     app = screen("fine_tuning")
     app = checked(app.selectbox(key="form target").set_value(str(folder)).run())
-    assert "It cannot be adapted to yet. It needs candidate pairs." in words(app)
-    assert "Start" not in [button.label for button in app.button]
+    assert "none is left to decide" in words(app)
+    assert not {"Start", "Rank and label"} & {button.label for button in app.button}
+    (folder / "train.csv").rename(folder / "pairs.csv")
+    pairs = pd.read_csv(folder / "pairs.csv").drop(columns="label")
+    pairs.to_csv(folder / "pairs.csv", index=False)
     app = checked(app.selectbox(key="form source").set_value(str(folder)).run())
     assert "none of its pairs has a label" in words(app)

@@ -77,7 +77,7 @@ SAID = {
     "pairs": f"**{PAIRS} pairs**",
     "rules": " rules** of ",
     "compare": "labels",
-    "audit": "There are no verdicts yet",
+    "audit": "Label some pairs",
     "results": "Pairs and entities",
     "theory": "label",
 }
@@ -126,7 +126,7 @@ def test_verdicts_on_a_recorded_run_are_listed(screen, recorded):
     pair = query_pairs(RunFolder(recorded.folder), PairQuery()).rows["pair_id"][0]
     log = VerdictLog(RunStore(recorded.folder.parent))
     log.add(recorded.id, pair, "match", who="ann")
-    app = screen("audit", run=recorded.id)
+    app = screen("audit", run=recorded.id, part="Verdicts")
     assert app.metric[0].value == "1"
     log.undo(recorded.id, pair, who="ann")
 

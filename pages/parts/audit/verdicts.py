@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection
 
 import streamlit as st
 
@@ -62,12 +63,14 @@ def undo(run: str, pair: str) -> None:
     st.toast("Verdict withdrawn", icon=":material/undo:")
 
 
-def last_given(run: str) -> GivenVerdict | None:
-    """This person's last verdict of this session that is still current, else their newest in the run.
+def last_given(run: str, among: Collection[str] | None = None) -> GivenVerdict | None:
+    """This person's last verdict of this session that is still current, else their newest in the run; of the pairs
+    `among` which it is looked for.
 
     The session comes first: the same name may be used in another window.
     """
-    current_mine, name = mine(run), reviewer()
+    name = reviewer()
+    current_mine = {pair: one for pair, one in mine(run).items() if among is None or pair in among}
     for one in reversed(st.session_state.get(_GIVEN, [])):
         held = current_mine.get(one.pair)
         if (one.run, one.who) == (run, name) and held is not None and held.number == one.number:
@@ -77,9 +80,9 @@ def last_given(run: str) -> GivenVerdict | None:
 
 
 @guarded
-def undo_last(run: str) -> None:
+def undo_last(run: str, among: Collection[str] | None = None) -> None:
     """Withdraw this person's last verdict and return to its pair, which the screen has left since."""
-    last = last_given(run)
+    last = last_given(run, among)
     if last is None:
         st.toast("You have no verdict to undo in this run.", icon=":material/undo:")
         return

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import streamlit as st
 
 from pages.parts.data.uses_view import possible
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.text import short
-from pages.parts.runs.run_picker import choose_run, store
+from pages.parts.runs.run_picker import choose_run
+from pages.parts.runs.run_start import start_run
 from riskcore.audit.labels import draft_config
 from riskcore.config import RunConfig
 from riskcore.data.uses import Use, UseKind
-from riskcore.runs import start
 
 AFTER_DRAFT = "fine_tuning"  # the screen where a draft is watched
 
@@ -45,9 +43,7 @@ def _draft(path: str, types: dict[str, str]) -> None:
     """Start the run that pairs are drawn from, and go to where it is watched."""
     given = tuple(f"{name}={kind}" for name, kind in types.items())
     config = draft_config(RunConfig(target=path, types=given))
-    record = store().create(config, short(f"Draft for {Path(path).stem}", 80))
-    start(store(), record.id)
-    choose_run(record.id)
+    choose_run(start_run(config, ""))
     st.session_state["show"] = "Watch a run"
     st.switch_page(SCREENS[AFTER_DRAFT].path)
 

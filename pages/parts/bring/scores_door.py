@@ -15,8 +15,9 @@ from pages.parts.data.known_sets import KnownSet, known_sets
 from pages.parts.data.set_view import problem_table
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import literal, plural, short
-from pages.parts.runs.run_form import choose_map, start_run
+from pages.parts.runs.run_form import choose_map
 from pages.parts.runs.run_picker import choose_run
+from pages.parts.runs.run_start import start_run
 from riskcore.config import MatcherConfig, RunConfig
 from riskcore.data import open_data
 from riskcore.data.bring.files import UPLOADS, BroughtFile, read_file

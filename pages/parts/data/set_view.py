@@ -13,6 +13,7 @@ from pages.parts.data.figures import DataFigures
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.text import number, percent, plural, short
 from riskcore.data import AttributeType, DataProfile, Problem
+from riskcore.data.labels import UNSPLIT
 
 TYPE_WORDS = {
     "name": "a short string, such as a title or a person's name",
@@ -163,9 +164,9 @@ def show_previews(previews: dict[str, pd.DataFrame]) -> None:
 
 def fact_line(figures: DataProfile) -> str:
     """A data set in one line, for the form of a run."""
-    pairs = " / ".join(f"{split.pairs:,} {split.name}" for split in figures.splits)
+    pairs = " / ".join(f"{split.pairs:,} {split.name}".removesuffix(f" {UNSPLIT}") for split in figures.splits)
     rates = [split.match_rate for split in figures.splits if split.match_rate is not None]
-    rate = f", {number(100 * sum(rates) / len(rates), 0)} % matches" if rates else ""
+    rate = f", {number(100 * sum(rates) / len(rates), 0)} % matches" if rates else " without labels"
     return f"{pairs} pairs{rate}, {len(figures.attributes)} attributes"
 
 

@@ -48,7 +48,7 @@ SCREENS = {
         Screen("pairs", "Top-risk pairs", ":material/format_list_numbered:", "Inspect"),
         Screen("rules", "Rules", ":material/rule:", "Inspect"),
         Screen("compare", "Compare", ":material/compare_arrows:", "Inspect"),
-        Screen("audit", "Audit", ":material/fact_check:", "Decide"),
+        Screen("audit", "Label & audit", ":material/fact_check:", "Decide"),
         Screen("results", "Results", ":material/task_alt:", "Decide"),
         Screen("theory", "Theory", ":material/functions:", "Decide"),
     )

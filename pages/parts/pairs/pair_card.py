@@ -7,6 +7,7 @@ weight. The risk distribution and the pair's path through the iterations are sho
 from __future__ import annotations
 
 import html
+from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
@@ -70,10 +71,7 @@ def headline(detail: PairDetail, proposed: bool = False) -> str:
 
 
 def show_records(detail: PairDetail) -> None:
-    whole = has_long_values(detail.left, detail.right) and st.toggle(
-        "Show long values in full", key=f"whole {detail.pair_id}"
-    )
-    st.html(records_table(detail.left, detail.right, list(detail.left), whole=bool(whole)))
+    show_both(detail.pair_id, detail.left, detail.right)
     if detail.truth is not None and st.toggle("Show the benchmark's label", key="show_truth"):
         truth = of_label(detail.truth)
         right = detail.truth == int(detail.scores["label"])
@@ -81,6 +79,12 @@ def show_records(detail: PairDetail) -> None:
             f"True label: {truth.text}. The current label is {'✓ correct' if right else '✗ wrong'}. "
             "No method was given the true label."
         )
+
+
+def show_both(pair: str, left: Mapping[str, str | None], right: Mapping[str, str | None]) -> None:
+    """Both records side by side, differences marked, and nothing of what a model says."""
+    whole = has_long_values(left, right) and st.toggle("Show long values in full", key=f"whole {pair}")
+    st.html(records_table(left, right, list(left), whole=bool(whole)))
 
 
 def _show_reason_cards(reasons: list[Reason], detail: PairDetail) -> None:

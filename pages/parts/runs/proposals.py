@@ -9,6 +9,8 @@ import streamlit as st
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import plural
 from pages.parts.runs.run_files import stamp
+from riskcore.audit.draws import DEFAULT_SIZE
+from riskcore.audit.labels import is_draft
 from riskcore.runs import RunFolder, RunRecord
 from riskcore.runs.readers.proposals import Proposal, lacks_validation, proposals
 
@@ -23,6 +25,14 @@ UNCHANGED = (
     "Their risk gives an order only, not a probability."
 )
 KEPT = "Iteration 0, the matcher before fine-tuning, is kept: it alone is the result and is exported."
+
+
+DRAFT = "**A draft: ranked, not adapted.** Label 100 pairs next."
+DRAFT_RESULT = (
+    "**A draft: ranked, not adapted.** These are first answers, made without any label of this data: expect more "
+    "errors than after adapting. Their risk gives an order only, not a probability."
+)
+LABEL_NEXT = "Label 100 pairs"
 
 
 def only_proposes(folder: RunFolder) -> bool:
@@ -42,9 +52,13 @@ def _proposals(path: str, written: tuple[int, ...]) -> list[Proposal]:
     return proposals(RunFolder(path))
 
 
-def warn_of_proposals(record: RunRecord) -> None:
-    """The banner, and the way to labels; nothing for a run whose iteration was chosen by labels."""
+def warn_of_proposals(record: RunRecord, result: bool = False) -> None:
+    """The banner, and the way to labels; nothing for a run whose iteration was chosen by labels. `result`: the screen
+    shows answers that people may take away."""
     folder = RunFolder(record.folder)
+    if is_draft(record.config):
+        _tell_of_draft(record, result)
+        return
     if not only_proposes(folder):
         return
     found = proposals_of(folder)
@@ -70,6 +84,15 @@ def warn_of_proposals(record: RunRecord) -> None:
                 )
 
 
+def _tell_of_draft(record: RunRecord, result: bool) -> None:
+    """A calm line, as a draft is what was asked for; red where its answers look like a result."""
+    if result:
+        st.error(DRAFT_RESULT, icon=":material/report:")
+    else:
+        st.info(DRAFT, icon=":material/edit_note:")
+    judge_link(record, LABEL_NEXT, DEFAULT_SIZE)
+
+
 def warn_of_all(records: Sequence[RunRecord]) -> None:
     """One banner for a list of runs: how many only propose flips, and the way to labels for the newest of them."""
     found = [record for record in records if proposals_of(RunFolder(record.folder))]
@@ -84,13 +107,13 @@ def warn_of_all(records: Sequence[RunRecord]) -> None:
     judge_link(found[0], JUDGE_FIRST if len(found) == 1 else f"{JUDGE_FIRST} (of the newest)")
 
 
-def judge_link(record: RunRecord, label: str = JUDGE_FIRST) -> None:
+def judge_link(record: RunRecord, label: str = JUDGE_FIRST, pairs: int = JUDGE) -> None:
     """A link to where pairs are drawn and judged."""
     st.page_link(
         SCREENS["audit"].path,
         label=f"**{label}**",
         icon=SCREENS["audit"].icon,
-        query_params={"run": record.id, "draw": str(JUDGE)},
+        query_params={"run": record.id, "draw": str(pairs)},
     )
 
 

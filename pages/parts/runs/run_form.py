@@ -6,22 +6,16 @@ import dataclasses
 
 import streamlit as st
 
-from pages.parts.data.figures import figures_of
 from pages.parts.data.known_sets import KnownSet, known_sets, register
-from pages.parts.data.set_view import edit_map, fact_line, map_problem
+from pages.parts.data.set_view import edit_map, map_problem
 from pages.parts.frame.palette import method_words
-from pages.parts.frame.text import short
+from pages.parts.runs.form_data import choose_data, facts_of, profile_of
 from pages.parts.runs.run_picker import store
 from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data import DataProfile
-from riskcore.data.uses import UseKind
-from riskcore.errors import ConfigError
 from riskcore.registry import MATCHERS, METHODS
-from riskcore.runs import start
 from riskcore.runs.readers.time_left import estimate_seconds, finished_alike, past_seconds
 from riskcore.training.costs import RunSizes
-
-OWN_TEST = "(the source's own test split)"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -36,83 +30,65 @@ class FormSettings:
     split: str | None
 
 
-def run_form() -> tuple[RunConfig, str] | None:
-    """Draw the form; returns the config and the name, or None while something is missing."""
+@dataclasses.dataclass(frozen=True)
+class FilledForm:
+    """A run that can be started, its name ("" for the usual one), and whether it has labels to adapt by."""
+
+    config: RunConfig
+    name: str
+    labelled: bool
+
+
+def run_form() -> FilledForm | None:
+    """Draw the form; returns the run, or None while something is missing."""
     known = known_sets()
     if not known:
         st.info("There are no data sets yet. Add one on the Data sets screen.", icon=":material/info:")
         return None
-    source, target = _choose_data(known)
-    profiles = [_profile(path) for path in (source, target) if path]
-    columns = st.columns(2, gap="large")
-    with columns[0]:
-        matcher = _choose_matcher()
-    with columns[1]:
-        methods = _choose_methods()
-    settings = _settings()
+    chosen = choose_data(known)
+    if chosen is None:
+        return None
+    source, target = chosen
+    matcher, methods = _choose_model() if source else _without_source()
+    settings = _settings(bool(source))
+    facts = facts_of(source, target, settings.split)
+    if facts.problem:
+        st.warning(facts.problem, icon=":material/warning:")
+        return None
+    profiles = [profile_of(path) for path in (source, target) if path]
     attribute_map = choose_map(known, source, target, profiles)
-    if _is_impossible(source, target, settings.split) or attribute_map is None:
+    if attribute_map is None:
         return None
     config = RunConfig(
         source=source,
         target=target,
         attribute_map=attribute_map,
-        types=tuple(f"{name}={kind}" for name, kind in known[source].types.items()),
+        types=tuple(f"{name}={kind}" for name, kind in known[source or str(target)].types.items()),
         matcher=matcher,
         tune=TuneConfig(epochs=settings.epochs),
         adapt=AdaptConfig(iterations=settings.iterations),
-        methods=("tradition", *methods),
+        methods=methods,
         seed=settings.seed,
         validation_size=settings.validation_size,
         train_fraction=settings.train_fraction,
         split=settings.split,
     )
-    return config, st.text_input("Name", placeholder="source to target", max_chars=80, key="form name").strip()
+    name = st.text_input("Name", placeholder="source to target", max_chars=80, key="form name").strip()
+    return FilledForm(config, name, facts.labelled and settings.validation_size != 0)
 
 
-def _choose_data(known: dict[str, KnownSet]) -> tuple[str, str | None]:
-    paths = list(known)
-
-    def words(path: str) -> str:
-        return path if path == OWN_TEST else short(known[path].title, 80)
-
+def _choose_model() -> tuple[MatcherConfig, tuple[str, ...]]:
     columns = st.columns(2, gap="large")
-    source = columns[0].selectbox(
-        "Source", paths, format_func=words, key="form source", help="Labelled data to train on."
-    )
-    others = [path for path in paths if path != source]
-    target = columns[1].selectbox(
-        "Target",
-        [*others, OWN_TEST],
-        format_func=words,
-        key="form target",
-        help="Data to adapt to. Labels are optional.",
-    )
-    columns[0].caption(fact_line(_profile(source)))
-    if target != OWN_TEST:
-        columns[1].caption(fact_line(_profile(target)))
-    return source, None if target == OWN_TEST else target
+    with columns[0]:
+        matcher = _choose_matcher()
+    with columns[1]:
+        methods = _choose_methods()
+    return matcher, ("tradition", *methods)
 
 
-def _is_impossible(source: str, target: str | None, split: str | None) -> bool:
-    """Whether the data cannot be used like this; says why, so that no run has to fail."""
-    wanted = [(source, UseKind.ALONE)] if target is None else [(source, UseKind.SOURCE), (target, UseKind.TARGET)]
-    lacking = [
-        use
-        for path, kind in wanted
-        for use in figures_of(path).uses
-        if use.kind is kind and not use.possible and not (split and kind is not UseKind.SOURCE)
-    ]
-    for use in lacking:
-        st.warning(str(use), icon=":material/warning:")
-    return bool(lacking)
-
-
-def _profile(path: str) -> DataProfile:
-    profile = figures_of(path).profile
-    if profile is None:
-        raise ConfigError(f"{short(path, 200)} has errors. See the Data sets screen, or choose another data set.")
-    return profile
+def _without_source() -> tuple[MatcherConfig, tuple[str, ...]]:
+    """A hundred labels train no network: the similarity of records is stacked with forests and rules."""
+    return MatcherConfig(kind="similarity"), RunConfig().methods
 
 
 def _choose_matcher() -> MatcherConfig:
@@ -134,15 +110,19 @@ def _choose_methods() -> list[str]:
     )
 
 
-def _settings() -> FormSettings:
+def _settings(with_source: bool) -> FormSettings:
+    epochs, iterations = TuneConfig().epochs, AdaptConfig().iterations
     columns = st.columns(3)
-    epochs = columns[0].number_input(
-        "Epochs on the source", 1, 200, 20, key="form epochs", help=_why(TuneConfig, "epochs")
+    if with_source:
+        epochs = columns[0].number_input(
+            "Epochs on the source", 1, 200, 20, key="form epochs", help=_why(TuneConfig, "epochs")
+        )
+        iterations = columns[1].number_input(
+            "Iterations on the target", 1, 100, 10, key="form iterations", help=_why(AdaptConfig, "iterations")
+        )
+    seed = columns[2 if with_source else 0].number_input(
+        "Seed", 0, 2**31 - 1, 0, key="form seed", help=_why(RunConfig, "seed")
     )
-    iterations = columns[1].number_input(
-        "Iterations on the target", 1, 100, 10, key="form iterations", help=_why(AdaptConfig, "iterations")
-    )
-    seed = columns[2].number_input("Seed", 0, 2**31 - 1, 0, key="form seed", help=_why(RunConfig, "seed"))
     with st.expander("More settings", icon=":material/tune:"):
         columns = st.columns(3)
         valid = columns[0].number_input(
@@ -173,7 +153,7 @@ def choose_map(
     known: dict[str, KnownSet], source: str, target: str | None, profiles: list[DataProfile]
 ) -> tuple[str, ...] | None:
     """SOURCE=TARGET for all mapped attributes whose names differ; None while the map is invalid."""
-    if target is None:
+    if target is None or not source:
         return ()
     ours, theirs = ([attribute.name for attribute in profile.attributes] for profile in profiles)
     saved = known[target].maps.get(source, {})
@@ -196,22 +176,14 @@ def estimate_of(config: RunConfig) -> float:
 
 
 def planned_sizes(config: RunConfig) -> RunSizes:
-    """The number of pairs of the run, from the profiles of its data."""
-    source = {split.name: split.pairs for split in _profile(config.source).splits}
-    other = source if config.target is None else {s.name: s.pairs for s in _profile(config.target).splits}
-    whole = sum(other.values())
-    train = source.get("train", whole // 5) if config.target is None else sum(source.values())
-    valid = other.get("valid", whole // 5)
+    """The number of pairs of the run, from the figures of its data."""
+    facts = facts_of(config.source, config.target, config.split)
+    valid = facts.matches + facts.non_matches
     if config.validation_size is not None:
         valid = min(valid, config.validation_size)
-    return RunSizes(int(train * config.train_fraction), valid, other.get("test", whole))
-
-
-def start_run(config: RunConfig, name: str) -> str:
-    """Create the run and start its worker."""
-    record = store().create(config, name or None)
-    start(store(), record.id)
-    return record.id
+    if not config.source:  # one half of the labels teaches, the other validates
+        return RunSizes(valid - valid // 2, valid // 2, facts.decided)
+    return RunSizes(int(facts.learned * config.train_fraction), valid, facts.decided)
 
 
 def _why(config: type, field: str) -> str:

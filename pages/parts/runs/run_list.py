@@ -9,8 +9,9 @@ from streamlit.delta_generator import DeltaGenerator
 
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import ago, duration, literal, percent
-from pages.parts.runs.proposals import NOT_KNOWN, UNCHANGED, only_proposes, proposals_of
+from pages.parts.runs.proposals import DRAFT, NOT_KNOWN, UNCHANGED, only_proposes, proposals_of
 from pages.parts.runs.run_picker import STATES
+from riskcore.audit.labels import is_draft
 from riskcore.runs import RunFolder, RunRecord, RunState
 from riskcore.runs.folder import PREFERRED
 
@@ -24,7 +25,9 @@ def run_table(records: Sequence[RunRecord]) -> None:
         row[0].badge(word, icon=icon, color=colour)
         row[1].markdown(literal(record.name, 70))
         row[2].caption(f"{ago(record.created)} · {duration(record.seconds)}")
-        if only_proposes(folder):
+        if is_draft(record.config):
+            row[3].badge("draft", icon=":material/edit_note:", color="blue", help=DRAFT.replace("*", ""))
+        elif only_proposes(folder):
             _not_adapted(row[3], folder)
         else:
             row[3].caption(f1_change(record))
@@ -33,7 +36,9 @@ def run_table(records: Sequence[RunRecord]) -> None:
                 _link("pairs", "Pairs", record)
             else:
                 _link("fine_tuning", "Open", record)
-            if record.state is RunState.DONE:
+            if record.state is RunState.DONE and is_draft(record.config):
+                _link("audit", "Label", record)
+            elif record.state is RunState.DONE:
                 _link("results", "Results", record)
 
 

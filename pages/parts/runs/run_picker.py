@@ -12,6 +12,7 @@ from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.palette import method_words
 from pages.parts.frame.text import literal, short
+from riskcore.audit.labels import is_draft
 from riskcore.paths import runs_root
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
 
@@ -54,7 +55,8 @@ def _store(root: str) -> RunStore:
 
 def run_words(record: RunRecord) -> str:
     """A run in a list: name and time of creation. The text must not change over time; the list would reset."""
-    return short(f"{record.name} · {record.created:%d %b %H:%M} · {record.id[-4:]}", 90)
+    draft = " · draft" if is_draft(record.config) else ""
+    return short(f"{record.name}{draft} · {record.created:%d %b %H:%M} · {record.id[-4:]}", 90)
 
 
 def pick_run(scored: bool = False) -> RunRecord | None:
@@ -101,13 +103,22 @@ def pick_view(with_iteration: bool = True) -> View | None:
 
     By default the iteration is the kept one, or the latest while the run is active.
     """
+    record = pick_scored()
+    return None if record is None else view_of(record, with_iteration)
+
+
+def pick_scored() -> RunRecord | None:
+    """The chosen run; None where no pairs are scored yet, after showing what to do."""
     record = pick_run(scored=True)
-    if record is None:
-        return None
-    folder = RunFolder(record.folder)
-    if not folder.ready:
+    if record is not None and not RunFolder(record.folder).ready:
         not_ready(record)
         return None
+    return record
+
+
+def view_of(record: RunRecord, with_iteration: bool = True) -> View:
+    """Method and iteration of a run that has scored pairs."""
+    folder = RunFolder(record.folder)
     methods = folder.methods()
     help_text = method_words(methods)
     method = choose(st.sidebar, "Method", methods, "method", methods[0], help=help_text, remember=True)

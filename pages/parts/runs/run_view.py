@@ -28,6 +28,7 @@ from pages.parts.runs.run_charts import (
 )
 from pages.parts.runs.run_files import risk_labels, summary_of
 from pages.parts.runs.run_picker import STATES, store
+from riskcore.audit.labels import is_draft
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
 from riskcore.runs.documents import DoubtedLabel
 from riskcore.runs.readers.time_left import RunProgress, run_progress, step_words, steps_of
@@ -241,7 +242,8 @@ def _steps(record: RunRecord, progress: RunProgress) -> None:
         done, current = step in progress.done, step == progress.current and not record.state.over
         sign, tone = ("✓", MATCH.colour) if done else ("▶", INK) if current else ("○", NEUTRAL)
         weight = "600" if current else "400"
-        words = html.escape(step_words(step))
+        words = step_words(step) if record.config.source else step_words(step).replace(" on the source", "")
+        words = html.escape(words)
         parts.append(
             f'<span style="white-space:nowrap;font-weight:{weight}"><b style="color:{tone}">{sign}</b> {words}</span>'
         )
@@ -294,6 +296,8 @@ def all_events(run: str) -> list[Event]:
 def describe(record: RunRecord) -> str:
     """A run's settings in a line."""
     config = record.config
+    if is_draft(config):
+        return f"draft · matcher {config.matcher.kind} · seed {config.seed}"
     return (
         f"matcher {config.matcher.kind} · {plural(config.tune.epochs, 'epoch')} · "
         f"{plural(config.adapt.iterations, 'iteration')} · seed {config.seed} · {', '.join(config.methods)}"

@@ -42,20 +42,30 @@ def pair_detail(
 ) -> PairDetail:
     """The pair in an iteration, the kept one if none is named. Passing its row, where known, saves a search."""
     row = row_of(folder, pair_id) if row is None else row
-    record = take_rows(folder.pairs_file, [row]).to_pylist()[0]
+    left, right = pair_records(folder, row)
     values = take_rows(folder.metrics_file, [row]).to_pylist()[0]
     metrics = {key: None if value is None or np.isnan(value) else float(value) for key, value in values.items()}
     file = folder.scores_file(method, folder.iteration(method, iteration))
     return PairDetail(
         pair_id=pair_id,
         row=row,
-        left={name.removeprefix(LEFT): value for name, value in record.items() if name.startswith(LEFT)},
-        right={name.removeprefix(RIGHT): value for name, value in record.items() if name.startswith(RIGHT)},
+        left=left,
+        right=right,
         metrics=metrics,
         fired=fired_on(folder.rules().rules, metrics),
         scores=take_scores(file, [row]).to_pylist()[0],
         truth=_truth(folder, row),
     )
+
+
+def pair_records(folder: RunFolder, row: int) -> tuple[dict[str, str | None], dict[str, str | None]]:
+    """The left and the right record of a target pair by its row, and nothing that a model says about them."""
+    record = take_rows(folder.pairs_file, [row]).to_pylist()[0]
+    left, right = (
+        {name.removeprefix(side): value for name, value in record.items() if name.startswith(side)}
+        for side in (LEFT, RIGHT)
+    )
+    return left, right
 
 
 def pair_history(folder: RunFolder, pair_id: str, method: str = "risk", row: int | None = None) -> pd.DataFrame:

@@ -1,0 +1,55 @@
+"""Labels that grow from run to run: what a run began with, and what was drawn and judged since."""
+
+import dataclasses
+
+import pytest
+
+from riskcore.audit import VerdictLog
+from riskcore.audit.draws import draw_pairs, drawn_pairs
+from riskcore.audit.labels import adapting_config, draft_config, is_draft, label_progress, labels_of, store_labels
+from riskcore.config import RunConfig
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.formats import read_pair_ids
+from riskcore.runs.worker.execute import execute
+from tests.runs.conftest import small_config
+from tests.runs.fake_engine import fake_engine
+
+
+def is_match(pair):
+    left, right = pair.split(":")
+    return "match" if left[1:] == right[1:] else "non-match"
+
+
+def test_pairs_drawn_in_the_next_run_join_the_labels_it_began_with(store, data, finished):
+    draw_pairs(finished, 20, seed=1)
+    for pair in drawn_pairs(finished)["pair_id"]:
+        VerdictLog(store).add(finished.path.name, pair, is_match(pair))
+    begun = label_progress(finished)
+    config = dataclasses.replace(small_config(data), labels=str(store_labels(finished)))
+    record = store.create(config, "next")
+    execute(store, record.id, engine=fake_engine)
+    after = RunFolder(record.folder)
+    assert label_progress(after).labelled == begun.labelled == 20
+    draw_pairs(after, 10, seed=1)
+    for pair in drawn_pairs(after)["pair_id"]:
+        VerdictLog(store).add(record.id, pair, is_match(pair))
+    labels = labels_of(after).dropna(subset=["label"])
+    assert len(labels) == 30
+    progress = label_progress(after)
+    assert (progress.matches, progress.non_matches) == ((labels["label"] == 1).sum(), (labels["label"] == 0).sum())
+
+
+def test_a_drawn_pair_knows_its_row(finished):
+    draw_pairs(finished, 7, seed=3)
+    draw_pairs(finished, 5)
+    drawn, ids = drawn_pairs(finished), read_pair_ids(finished.pairs_file).column("pair_id").to_pylist()
+    assert drawn["pair_id"].tolist() == [ids[row] for row in drawn["row"]]
+    assert drawn["draw"].tolist() == [1] * 7 + [2] * 5
+
+
+@pytest.mark.parametrize("source", ["", "a"])
+def test_a_draft_is_told_from_the_run_after_it(source):
+    draft = draft_config(RunConfig(source=source, target="b"))
+    assert is_draft(draft)
+    assert not is_draft(adapting_config(draft, "labels.parquet"))
+    assert not is_draft(RunConfig(source="a"))
