@@ -139,7 +139,10 @@ def show_verdicts(view: View, rows: pd.DataFrame, done: AuditProgress) -> None:
 
 def show_tabs(record: RunRecord) -> None:
     """The tab that is open; the others cost nothing, and are up to date once they are opened."""
-    label, current, log, export = st.tabs(TABS, key="part", on_change="rerun", bind="query-params")
+    asked = st.query_params.get("part")
+    # Not bound to the address: a link to labelling would open the tab that was open last.
+    tabs = st.tabs(TABS, default=asked if asked in TABS else None, key="part", on_change="rerun")
+    label, current, log, export = tabs
     if label.open:
         with label:
             show_labelling(record)

@@ -107,7 +107,7 @@ def inclusion_of(folder: RunFolder) -> pd.DataFrame | None:
 
 def given_labels(folder: RunFolder) -> pd.DataFrame | None:
     """The file of labels that the run began with; None if it had none, or the file is gone."""
-    path = RunConfig.from_stored(dict(folder.run()["config"])).labels
+    path = RunConfig.from_stored(dict(folder.run().get("config") or {})).labels
     if not path or not Path(path).is_file():
         return None
     file = Path(path)

@@ -1,8 +1,8 @@
-"""The target beyond its target pairs: validation pairs, unseen pairs and all records. With them, a run's result covers
-every candidate pair and every record.
+"""The target beyond its target pairs: validation pairs, training pairs of a run without a source, unseen pairs and all
+records. With them, a run's result covers every candidate pair and every record.
 
-`other_pairs.parquet` has the labels of the validation pairs, which training was given too. It has none of the unseen
-pairs: theirs are a benchmark's.
+`other_pairs.parquet` has the labels of the validation and training pairs, which the run was given. It has none of the
+unseen pairs: theirs are a benchmark's.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from riskcore.training.evidence import Evidence, EvidencePart
     from riskcore.training.results import MethodResult
 
-TARGET, VALIDATION, UNSEEN = "target", "validation", "unseen"
-PARTS = (TARGET, VALIDATION, UNSEEN)
+TARGET, VALIDATION, TRAINING, UNSEEN = "target", "validation", "training", "unseen"
+PARTS = (TARGET, VALIDATION, TRAINING, UNSEEN)
 LEFT_SIDE, RIGHT_SIDE, BOTH_SIDES = "left", "right", "both"  # both: the one table of a self-join
 
 
@@ -56,11 +56,16 @@ def write_other_pairs(
     results: Mapping[str, MethodResult],
     evidence: Evidence | None,
     left_out: Collection[str] = (),
+    taught_by_target: bool = False,
 ) -> None:
     """Validation and unseen pairs with what every method says of them; `left_out` are the ids of validation pairs that
-    no learner was given. No file where the target has no other pairs."""
+    no learner was given. `taught_by_target`: there is no source, and the training pairs are the target's own. No file
+    where the target has no other pairs."""
     validated = {name: one.validated for name, one in results.items()}
     parts = [_validation(workload.validation, validated, evidence, left_out)]
+    if taught_by_target:
+        part = _part(TRAINING, workload.source, {}, None if evidence is None else evidence.source)
+        parts.append(_with_labels(part, workload.source))
     if unseen is not None:
         predicted = {name: one.unseen for name, one in results.items()}
         parts.append(_part(UNSEEN, unseen, predicted, None if evidence is None else evidence.unseen))
@@ -77,7 +82,10 @@ def _validation(
 ) -> pa.Table:
     trusted = np.array([pair not in left_out for pair in pairs.ids], dtype=bool)
     whole = {name: _spread(values, trusted) for name, values in validated.items()}
-    table = _part(VALIDATION, pairs, whole, None if evidence is None else evidence.validation)
+    return _with_labels(_part(VALIDATION, pairs, whole, None if evidence is None else evidence.validation), pairs)
+
+
+def _with_labels(table: pa.Table, pairs: LabelledPairs) -> pa.Table:
     at = table.schema.get_field_index("label")
     return table.set_column(at, "label", pa.array(pairs.labels, pa.int8()))
 
@@ -119,7 +127,7 @@ def _rule_lists(fired: sparse.sparray | None, pairs: int) -> pa.Array:
 
 
 def read_other_pairs(folder: RunFolder, method: str) -> pd.DataFrame | None:
-    """Part, ids, label (missing but for validation pairs) and the method's probability of every other pair.
+    """Part, ids, label (missing for unseen pairs) and the method's probability of every other pair.
 
     None for runs that were recorded before other pairs were: their result has the target pairs only.
     """

@@ -4,7 +4,7 @@ import dataclasses
 
 import pytest
 
-from riskcore.audit import VerdictLog
+from riskcore.audit import VerdictLog, decisions
 from riskcore.audit.draws import draw_pairs, drawn_pairs
 from riskcore.audit.labels import adapting_config, draft_config, is_draft, label_progress, labels_of, store_labels
 from riskcore.config import RunConfig
@@ -53,3 +53,18 @@ def test_a_draft_is_told_from_the_run_after_it(source):
     assert is_draft(draft)
     assert not is_draft(adapting_config(draft, "labels.parquet"))
     assert not is_draft(RunConfig(source="a"))
+
+
+def test_labels_that_teach_without_a_source_are_in_the_result(store, data, finished):
+    draw_pairs(finished, 30, seed=1)
+    for pair in drawn_pairs(finished)["pair_id"]:
+        VerdictLog(store).add(finished.path.name, pair, is_match(pair))
+    config = RunConfig(target=str(data), labels=str(store_labels(finished)), methods=("tradition", "risk"))
+    record = store.create(config, "alone")
+    execute(store, record.id, engine=fake_engine)
+    rows = decisions(RunFolder(record.folder))
+    taught = rows[rows["part"] == "training"]
+    assert len(taught)
+    assert (taught["decided_by"] == "label given").all()
+    assert (taught["decision"] == taught["pair_id"].map(is_match)).all()
+    assert len(rows) == 144  # every candidate pair

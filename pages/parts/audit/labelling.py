@@ -60,13 +60,21 @@ def show_labelling(record: RunRecord) -> None:
 
 
 def _first_draw(record: RunRecord, folder: RunFolder) -> None:
-    st.markdown("**Label some pairs, so that the matcher can be adapted to this data.**")
+    begun = progress_of(folder, record.id, verdicts.log())
+    if begun.labelled:
+        st.markdown("**Label some more pairs, for another run that learns from all labels.**")
+        st.markdown(
+            f"This run began with {plural(begun.matches, 'match', 'matches')} and "
+            f"{plural(begun.non_matches, 'non-match', 'non-matches')}. {begun.sentence}"
+        )
+    else:
+        st.markdown("**Label some pairs, so that the matcher can be adapted to this data.**")
     st.markdown(
         "The pairs are drawn from the whole range: likely matches, likely non-matches, and those in between, so that "
         "both kinds come up. You judge one at a time, with one key each. What the model says about them is not shown, "
         "so that it cannot influence you."
     )
-    _draw_form(record, folder, 0, DEFAULT_SIZE, primary=True)
+    _draw_form(record, folder, 0, MORE if begun.labelled else DEFAULT_SIZE, primary=True)
 
 
 def _draw_form(record: RunRecord, folder: RunFolder, drawn: int, usual: int, primary: bool = False) -> None:

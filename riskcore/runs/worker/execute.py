@@ -165,7 +165,8 @@ class _Work:
             unseen=unseen,
             should_stop=self.heartbeat.stopping.is_set,
         )
-        write_other_pairs(folder, workload, unseen, results, recorder.evidence, recorder.left_out)
+        alone = not self.config.source  # labels of the target teach
+        write_other_pairs(folder, workload, unseen, results, recorder.evidence, recorder.left_out, alone)
         return self._report(folder, workload, recorder, results)
 
     def _describe(self, folder: RunFolder, workload: Workload, truth: TargetTruth) -> None:
