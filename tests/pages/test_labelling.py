@@ -115,6 +115,7 @@ def test_labels_of_both_kinds_start_the_next_run(screen, draft, log, runs, monke
     judge(log, draft, [pair for pair in drawn if is_match(pair) == "non-match"])
     app = screen("audit", run=draft.id)
     assert "All 48 drawn pairs are judged." in words(app)
+    assert next(one for one in app.expander if one.label == "Draw more pairs").proto.expanded
     next(button for button in app.button if button.label == "Adapt with these labels").click().run()
     (new,) = started
     record = RunStore(runs).get(new)
@@ -131,6 +132,7 @@ def test_labels_of_both_kinds_start_the_next_run(screen, draft, log, runs, monke
 def test_more_pairs_are_drawn_after_the_first(screen, draft):
     draw_pairs(RunFolder(draft.folder), 10)
     app = screen("audit", run=draft.id)
+    assert not next(one for one in app.expander if one.label == "Draw more pairs").proto.expanded
     app = press(app, "Draw 38 pairs")  # of 50, as only these are left
     assert len(set(drawn_of(draft))) == 48
     assert "All pairs of the target are drawn." in words(app)

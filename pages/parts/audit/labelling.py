@@ -55,7 +55,7 @@ def show_labelling(record: RunRecord) -> None:
             if rows:
                 with st.expander("Label in a spreadsheet", icon=":material/table:"):
                     show_work_list(record.id, folder)
-                with st.expander("Draw more pairs", icon=":material/add:", expanded="draw" in st.query_params):
+                with st.expander("Draw more pairs", icon=":material/add:", expanded=pair is None):
                     _draw_form(record, folder, len(rows), MORE)
 
 
