@@ -55,7 +55,7 @@ def draw(
     generator = stream(seed, Stream.LABEL_DRAW)
     shuffled = generator.permutation(count)  # pairs with the same probability in no particular order
     ranked = shuffled[np.argsort(-probability[shuffled], kind="stable")]
-    strata = np.split(ranked, _ends(count, float(probability.mean())))
+    strata = np.split(ranked, _ends(count, _match_rate(probability)))
     free = [members[~taken[members]] for members in strata]
     takes = _takes(np.array([len(members) for members in free]), size)
     by = np.zeros(count) if evidence is None else evidence
@@ -70,6 +70,12 @@ def draw(
 def combined_inclusion(earlier: np.ndarray, later: np.ndarray) -> np.ndarray:
     """How likely a pair was drawn by either of two draws, the later one from what the earlier had not drawn."""
     return earlier + (1 - earlier) * later
+
+
+def _match_rate(probability: np.ndarray) -> float:
+    """The expected share of matches: halfway between the mean probability and the share of likely matches, since
+    probabilities that no label has calibrated are often all too high or all too low."""
+    return float((probability.mean() + (probability >= 0.5).mean()) / 2)
 
 
 def _ends(count: int, match_rate: float) -> np.ndarray:
