@@ -20,7 +20,7 @@ from riskcore.audit.reasons import model_reasons
 from riskcore.audit.verdicts import Verdict, verdicts_in
 from riskcore.columns import DECISION_COLUMNS, LEFT, LEFT_ID, PAIR_ID, PART, RIGHT, RIGHT_ID, TRUTH, VERDICT
 from riskcore.errors import ConfigError, StorageError
-from riskcore.runs.candidate_files import TARGET, VALIDATION, has_all_parts, read_other_pairs
+from riskcore.runs.candidate_files import TARGET, TRAINING, VALIDATION, has_all_parts, read_other_pairs
 from riskcore.runs.folder import RunFolder, answering_method
 from riskcore.runs.formats import read_pair_ids, read_scores
 from riskcore.runs.readers.label_rankings import read_columns, read_risks
@@ -47,7 +47,8 @@ class AnswerFacts:
         if not self.labels_used:
             return f"{self.method} used no labels that this run knows of."
         named = " and ".join(self.labels_used)
-        rest = "" if VALIDATION in self.labels_used else " No label of the target was used."
+        of_target = {VALIDATION, TRAINING} & set(self.labels_used)
+        rest = "" if of_target else " No label of the target was used."
         return f"{self.method} used labels of: {named}.{rest}"
 
 

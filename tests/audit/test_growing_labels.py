@@ -5,6 +5,7 @@ import dataclasses
 import pytest
 
 from riskcore.audit import VerdictLog, decisions
+from riskcore.audit.decisions import answer_of
 from riskcore.audit.draws import draw_pairs, drawn_pairs
 from riskcore.audit.labels import adapting_config, draft_config, is_draft, label_progress, labels_of, store_labels
 from riskcore.config import RunConfig
@@ -68,3 +69,5 @@ def test_labels_that_teach_without_a_source_are_in_the_result(store, data, finis
     assert (taught["decided_by"] == "label given").all()
     assert (taught["decision"] == taught["pair_id"].map(is_match)).all()
     assert len(rows) == 144  # every candidate pair
+    answer = answer_of(RunFolder(record.folder))
+    assert answer.sentence == "risk used labels of: training."  # of the target: there is no source to name

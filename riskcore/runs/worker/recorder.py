@@ -6,8 +6,9 @@ resumed may report the same thing twice, and it is recorded once.
 
 from __future__ import annotations
 
+import dataclasses
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.matchers.store import save
 from riskcore.registry import iterations_of
+from riskcore.runs.candidate_files import TRAINING
 from riskcore.runs.documents import MethodRow, RankedBy
 from riskcore.runs.evidence_files import has_evidence, write_evidence
 from riskcore.runs.folder import RunFolder
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
     from riskcore.training.fitted_learners import FittedLearners
-    from riskcore.training.results import DoubtedLabel, EpochRow, IterationScores, MethodResult
+    from riskcore.training.results import DoubtedLabel, EpochRow, IterationRow, IterationScores, MethodResult
 
 PROGRESS_EVENTS = 20  # per phase; which ones are recorded does not depend on the speed of the machine
 ROW_SECONDS = 0.5  # how often the progress in the run's row is updated
@@ -90,6 +92,9 @@ class Recorder(Listener):
         self._row(record["epoch"], max(self._epochs, record["epoch"]))
 
     def on_iteration_end(self, scores: IterationScores) -> None:
+        if "labels_used" in scores.record:
+            record: IterationRow = {**scores.record, "labels_used": self.named(scores.record["labels_used"])}
+            scores = dataclasses.replace(scores, record=record)
         row = self.scores.write(scores)
         self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
         self._row(scores.iteration, max(iterations_of(self._config, scores.method), scores.iteration), at_once=True)
@@ -116,14 +121,31 @@ class Recorder(Listener):
     def method_row(self, result: MethodResult) -> MethodRow:
         """F1, precision, recall and labels used of a method, with the fields that the method adds."""
         labels = (result.probability >= 0.5).astype("int8")
-        row: dict[str, Any] = {**self.scorer.scores(labels), "labels_used": list(result.labels_used)}
+        row: dict[str, Any] = {**self.scorer.scores(labels), "labels_used": self.named(result.labels_used)}
         row["twins"], row["f1_without_twins"] = int(self.twins.sum()), self.scorer.f1_without(labels, self.twins)
         if self.unseen is not None and result.unseen is not None:
             unseen = self.unseen.scores((result.unseen >= 0.5).astype("int8"))
             row["unseen"] = {**unseen, "pairs": len(result.unseen)}
-        row["ranked"] = _ranked_by(result)
+        row["ranked"] = self._ranked_by(result)
         record = {name: value for name, value in result.record.items() if name != "rows"}  # the summary has them
         return cast(MethodRow, jsonable({**record, **row}))
+
+    def named(self, labels: Iterable[str]) -> list[str]:
+        """The labels that were used, by what they are to a person: without a source, those that the engine takes for
+        the source's are labels of the target too."""
+        return [TRAINING if one == "source" and not self._config.source else one for one in labels]
+
+    def _ranked_by(self, result: MethodResult) -> RankedBy:
+        risk = result.risk
+        if risk is None:
+            return {"by": "confidence", "labels_used": [], "calibrated": False, "choice": None}
+        choice = None if risk.choice is None else cast(dict[str, float | None], dict(risk.choice))
+        return {
+            "by": risk.ranked_by,
+            "labels_used": self.named(risk.labels_used),
+            "calibrated": risk.calibrated,
+            "choice": choice,
+        }
 
     def _event(self, kind: str, which: str, record: Mapping[str, Any]) -> None:
         self.store.record(self.run, kind, f"{kind}/{which}", jsonable(record))
@@ -132,16 +154,3 @@ class Recorder(Listener):
         if at_once or done == total or time.monotonic() - self._updated >= ROW_SECONDS:
             self.store.progress(self.run, self._phase, done, total)
             self._updated = time.monotonic()
-
-
-def _ranked_by(result: MethodResult) -> RankedBy:
-    risk = result.risk
-    if risk is None:
-        return {"by": "confidence", "labels_used": [], "calibrated": False, "choice": None}
-    choice = None if risk.choice is None else cast(dict[str, float | None], dict(risk.choice))
-    return {
-        "by": risk.ranked_by,
-        "labels_used": list(risk.labels_used),
-        "calibrated": risk.calibrated,
-        "choice": choice,
-    }
