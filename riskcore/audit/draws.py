@@ -18,7 +18,7 @@ from riskcore.audit.decisions import answer_of
 from riskcore.audit.design import combined_inclusion, draw
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID, ROW
 from riskcore.config import RunConfig
-from riskcore.data.label_file import INCLUSION
+from riskcore.data.label_file import INCLUSION, VERDICT, read_labels_text
 from riskcore.data.labels import LABEL
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
@@ -110,8 +110,9 @@ def given_labels(folder: RunFolder) -> pd.DataFrame | None:
     path = RunConfig.from_stored(dict(folder.run().get("config") or {})).labels
     if not path or not Path(path).is_file():
         return None
-    file = Path(path)
-    frame = pd.read_parquet(file) if file.suffix == ".parquet" else pd.read_csv(file, dtype=str, keep_default_na=False)
+    frame = read_labels_text(Path(path)).columns.to_pandas()
+    if LABEL not in frame and VERDICT in frame:
+        frame = frame.rename(columns={VERDICT: LABEL})
     wanted = [name for name in (PAIR_ID, LEFT_ID, RIGHT_ID, LABEL, INCLUSION) if name in frame]
     return frame[wanted]
 

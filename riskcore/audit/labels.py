@@ -22,7 +22,7 @@ from riskcore.audit.draws import drawn_pairs, given_labels, inclusion_of
 from riskcore.audit.verdicts import Verdict, verdicts_in
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID
 from riskcore.config import AdaptConfig, MatcherConfig, RunConfig
-from riskcore.data.label_file import INCLUSION
+from riskcore.data.label_file import INCLUSION, MEANT
 from riskcore.data.labels import LABEL
 from riskcore.errors import ConfigError
 from riskcore.runs.folder import RunFolder
@@ -173,10 +173,8 @@ def _typed(begun: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
     """The labels from a file with the types of those from draws."""
     found = begun.reindex(columns=[*like.columns])
     if LABEL in found:
-        words = (
-            found[LABEL].astype(str).str.lower().map({"1": 1, "1.0": 1, "match": 1, "0": 0, "0.0": 0, "non-match": 0})
-        )
-        found[LABEL] = words.astype("Int8")
+        meant = found[LABEL].astype(str).str.strip().str.lower().map(MEANT)
+        found[LABEL] = meant.map(OF_VERDICT).astype("Int8")
     found[INCLUSION] = pd.to_numeric(found[INCLUSION], errors="coerce")
     if found[PAIR_ID].isna().any():
         found[PAIR_ID] = found[PAIR_ID].fillna(found[LEFT_ID].astype(str) + ":" + found[RIGHT_ID].astype(str))

@@ -14,7 +14,7 @@ from riskcore.audit.result_files import write_csv_chunks, write_parquet_chunks, 
 from riskcore.audit.verdicts import VerdictError, VerdictLog, verdicts_in
 from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW, VERDICT
 from riskcore.config import DataConfig
-from riskcore.data.label_file import INCLUSION, read_labels_text
+from riskcore.data.label_file import INCLUSION, MEANT, read_labels_text
 from riskcore.data.labels import LABEL
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
 from riskcore.data.text_file import TextFile, missing_columns
@@ -23,11 +23,6 @@ from riskcore.runs.formats import read_pair_ids
 from riskcore.runs.store.run_store import RunStore
 
 FORMATS = (".csv", ".parquet", ".xlsx")
-WORDS = {
-    **{"match": "match", "m": "match", "1": "match", "1.0": "match"},
-    **{"non-match": "non-match", "nonmatch": "non-match", "n": "non-match", "0": "non-match", "0.0": "non-match"},
-    **{"unsure": "unsure", "u": "unsure", "?": "unsure", "": ""},
-}
 
 
 def check_work_list(path: Path) -> None:
@@ -138,9 +133,9 @@ def _known(pair: str, known: dict[str, None]) -> str | None:
 
 def _verdicts(file: TextFile, column: str, log: ProblemLog) -> list[str]:
     texts = [text.strip().lower() for text in file.text(column, DataConfig())]
-    odd = [place for place, text in enumerate(texts) if text not in WORDS]
+    odd = [place for place, text in enumerate(texts) if text not in MEANT]
     cure = "Write match, non-match or unsure (m, n, u), or leave it empty."
     log.add_rows(
         "bad_label", file.rows[odd], lambda n: f"The verdict is {shown(texts[odd[n]])}.", cure, file.name, column
     )
-    return [WORDS.get(text, "") for text in texts]
+    return [MEANT.get(text, "") for text in texts]

@@ -24,7 +24,14 @@ from riskcore.data.text_file import TextFile, missing_columns
 
 INCLUSION = "inclusion_probability"
 VERDICT = "verdict"  # the name of the column in work lists, where a person fills it in
-WORDS = {"": UNKNOWN, "unsure": UNKNOWN, "1": 1, "1.0": 1, "match": 1, "0": 0, "0.0": 0, "non-match": 0}
+# What people write, in lower case: match, non-match, unsure, or nothing.
+MEANT = {
+    **dict.fromkeys(("match", "m", "1", "1.0"), "match"),
+    **dict.fromkeys(("non-match", "nonmatch", "n", "0", "0.0"), "non-match"),
+    **dict.fromkeys(("unsure", "u", "?"), "unsure"),
+    "": "",
+}
+_LABEL_OF = {"match": 1, "non-match": 0, "unsure": UNKNOWN, "": UNKNOWN}
 _BAD = 2
 
 
@@ -67,7 +74,7 @@ def _labelled(file: TextFile, data: DataSet, log: ProblemLog, config: DataConfig
 
 def _labels(file: TextFile, column: str, log: ProblemLog, config: DataConfig) -> np.ndarray:
     texts = file.text(column, config)
-    labels = np.array([WORDS.get(text.lower(), _BAD) for text in texts], dtype=np.int8)
+    labels = np.array([_LABEL_OF.get(MEANT.get(text.lower(), text), _BAD) for text in texts], dtype=np.int8)
     bad = np.flatnonzero(labels == _BAD)
     cure = "Write 1 or match, 0 or non-match; leave it empty or write unsure where you cannot tell."
     log.add_rows(

@@ -8,6 +8,7 @@ from riskcore.audit import VerdictLog, decisions
 from riskcore.audit.decisions import answer_of
 from riskcore.audit.draws import draw_pairs, drawn_pairs
 from riskcore.audit.labels import adapting_config, draft_config, is_draft, label_progress, labels_of, store_labels
+from riskcore.audit.work_list import work_list
 from riskcore.config import RunConfig
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids
@@ -71,3 +72,18 @@ def test_labels_that_teach_without_a_source_are_in_the_result(store, data, finis
     assert len(rows) == 144  # every candidate pair
     answer = answer_of(RunFolder(record.folder))
     assert answer.sentence == "risk used labels of: training."  # of the target: there is no source to name
+
+
+@pytest.mark.parametrize("ending", ["csv", "xlsx"])
+def test_a_filled_in_work_list_can_be_the_labels_that_a_run_begins_with(store, data, finished, tmp_path, ending):
+    draw_pairs(finished, 20, seed=1)
+    file = tmp_path / f"list.{ending}"
+    frame = work_list(finished).assign(verdict=[is_match(pair)[0] for pair in drawn_pairs(finished)["pair_id"]])  # m, n
+    frame.to_csv(file, index=False, sep=";", encoding="utf-16") if ending == "csv" else frame.to_excel(
+        file, index=False
+    )
+    record = store.create(RunConfig(target=str(data), labels=str(file), methods=("tradition", "risk")), "again")
+    execute(store, record.id, engine=fake_engine)
+    labels = labels_of(RunFolder(record.folder)).dropna(subset=["label"]).set_index("pair_id")
+    assert set(labels.index) == set(drawn_pairs(finished)["pair_id"])
+    assert all(labels.loc[pair, "label"] == (is_match(pair) == "match") for pair in labels.index)

@@ -21,7 +21,7 @@ def read(tmp_path, data, rows):
 
 def test_words_and_numbers_are_labels_and_the_unsure_are_left_out(tmp_path, data):
     rows = [["ltable_id", "rtable_id", "label"]]
-    rows += [["a1", "b1", "match"], ["a2", "b2", "0"], ["a3", "b3", "Unsure"], ["a4", "b4", ""], ["a5", "b1", "1.0"]]
+    rows += [["a1", "b1", "match"], ["a2", "b2", "0"], ["a3", "b3", "Unsure"], ["a4", "b4", ""], ["a5", "b1", "M"]]
     found = read(tmp_path, data, rows)
     assert found.ids.tolist() == [
         "a1:b1",
