@@ -3,10 +3,10 @@
 Drawn at random, a hundred candidate pairs hold a dozen matches, and most of the rest are obvious. Here the pairs are
 ranked by the match probability that is known without labels, and ranks are measured in expected matches: the first
 stratum ends where 0.35 times as many pairs are ranked as matches are expected, and so on (`BOUNDS`). Six in ten labels
-go to the pairs around the expected number of matches, and some to every other stratum, so that no pair is left without
-a chance. Within a stratum, pairs are ordered by what the rules say and taken at equal distances from a random start, so
-that pairs on which the rules agree and disagree are both drawn. All pairs of a stratum are equally likely to be drawn;
-one divided by that probability is how many pairs a drawn one stands for.
+go to the pairs around the expected number of matches, and some to every other stratum, so that with ten labels or more
+no pair is left without a chance. Within a stratum, pairs are ordered by what the rules say and taken at equal distances
+from a random start, so that pairs on which the rules agree and disagree are both drawn. All pairs of a stratum are
+equally likely to be drawn; one divided by that probability is how many pairs a drawn one stands for.
 """
 
 from __future__ import annotations

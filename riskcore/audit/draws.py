@@ -150,4 +150,4 @@ def _rule_balance(folder: RunFolder, pairs: int) -> np.ndarray:
 
 
 def _files(folder: RunFolder) -> list[Path]:
-    return sorted(folder.draws.glob("draw-*.parquet"))
+    return sorted(folder.draws.glob("draw-*.parquet"), key=lambda file: int(file.stem.removeprefix("draw-")))

@@ -88,7 +88,7 @@ def labels_of(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = None) 
     rows = ids.merge(frame, on=PAIR_ID, how="inner") if frame is not None else ids.iloc[:0].assign(**{INCLUSION: 0.0})
     rows = rows.merge(drawn[[PAIR_ID, LABEL]], on=PAIR_ID, how="left")
     if begun is not None:
-        begun = _typed(begun, rows)
+        begun = _with_later_draws(_typed(begun, rows), rows)
         known = begun[LABEL].notna()  # the others may have been drawn since
         rows = pd.concat([begun[known], rows, begun[~known]], ignore_index=True)
         rows = rows.drop_duplicates(PAIR_ID, keep="first")
@@ -179,6 +179,15 @@ def _typed(begun: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
     if found[PAIR_ID].isna().any():
         found[PAIR_ID] = found[PAIR_ID].fillna(found[LEFT_ID].astype(str) + ":" + found[RIGHT_ID].astype(str))
     return found
+
+
+def _with_later_draws(begun: pd.DataFrame, rows: pd.DataFrame) -> pd.DataFrame:
+    """Labels of an earlier run with how likely they were drawn then or by the draws of this run: as likely as the pairs
+    of the target that the earlier draw would have taken with the same probability."""
+    earlier = begun[INCLUSION]
+    both = rows[[PAIR_ID, INCLUSION]].merge(begun[[PAIR_ID, INCLUSION]], on=PAIR_ID, suffixes=("", " before"))
+    by_stratum = both.groupby(f"{INCLUSION} before")[INCLUSION].mean()
+    return begun.assign(**{INCLUSION: earlier.map(by_stratum).fillna(earlier)})
 
 
 def _columns(rows: pd.DataFrame) -> pd.DataFrame:

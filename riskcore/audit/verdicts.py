@@ -120,11 +120,12 @@ class VerdictLog:
             return list(tx.execute(sa.select(verdicts).where(*conditions).order_by(verdicts.c.number)).all())
 
 
-def verdicts_in(folder: Path) -> dict[str, Verdict]:
-    """The current verdicts on the run in a folder; none if the folder is no longer in its store."""
+def verdicts_in(folder: Path, who: str | None = None) -> dict[str, Verdict]:
+    """The current verdicts on the run in a folder, this person's or anyone's; none if the folder is no longer in its
+    store."""
     store = RunStore(folder.absolute().parent)
     try:
-        return VerdictLog(store).current(store.get(folder.absolute().name).id)
+        return VerdictLog(store).current(store.get(folder.absolute().name).id, who)
     except RunNotFoundError:
         return {}
 

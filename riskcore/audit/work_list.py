@@ -14,7 +14,7 @@ from riskcore.audit.result_files import write_csv_chunks, write_parquet_chunks, 
 from riskcore.audit.verdicts import VerdictError, VerdictLog, verdicts_in
 from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW, VERDICT
 from riskcore.config import DataConfig
-from riskcore.data.label_file import INCLUSION, MEANT, read_labels_text
+from riskcore.data.label_file import INCLUSION, MEANT, as_known, read_labels_text
 from riskcore.data.labels import LABEL
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
 from riskcore.data.text_file import TextFile, missing_columns
@@ -33,28 +33,28 @@ def check_work_list(path: Path) -> None:
         raise ExportError(f"The folder {path.absolute().parent} does not exist. Create it first.")
 
 
-def work_list(folder: RunFolder, draw: int | None = None) -> pd.DataFrame:
-    """The drawn pairs (of one draw, or of all) in their order: ids, the verdict so far, and both records, each
-    attribute's two values side by side."""
+def work_list(folder: RunFolder, draw: int | None = None, who: str | None = None) -> pd.DataFrame:
+    """The drawn pairs (of one draw, or of all) in their order: ids, this person's verdict so far, and both records,
+    each attribute's two values side by side. Verdicts of others are left out: they would come back under one name."""
     drawn = drawn_pairs(folder)
     drawn = drawn if draw is None else drawn[drawn[DRAW] == draw]
     ids = read_pair_ids(folder.pairs_file).to_pandas()
     places = drawn[ROW].to_numpy(dtype=np.int64)
-    current = verdicts_in(folder.path)
+    current = {} if who is None else verdicts_in(folder.path, who)
     frame = ids.iloc[places][[PAIR_ID, LEFT_ID, RIGHT_ID]].reset_index(drop=True)
     frame[VERDICT] = [current[pair].verdict if pair in current else "" for pair in frame[PAIR_ID]]
     values = values_of(folder, places).reset_index(drop=True)
     names = [name.removeprefix(LEFT) for name in values if name.startswith(LEFT)]
     ordered = [side + name for name in names for side in (LEFT, RIGHT) if side + name in values]
-    known = inclusion_of(folder)
-    inclusion = None if known is None else known.set_index(PAIR_ID)[INCLUSION].reindex(frame[PAIR_ID]).to_numpy()
+    known = inclusion_of(folder)  # of every target pair, in their order
+    inclusion = None if known is None else known[INCLUSION].to_numpy()[places]
     return pd.concat([frame, values[ordered]], axis=1).assign(**{INCLUSION: inclusion})
 
 
-def write_work_list(folder: RunFolder, path: Path, draw: int | None = None) -> int:
+def write_work_list(folder: RunFolder, path: Path, draw: int | None = None, who: str | None = None) -> int:
     """Write the work list in the form that the file's ending names; returns its number of pairs."""
     check_work_list(path)
-    frame = work_list(folder, draw)
+    frame = work_list(folder, draw, who)
     ending = path.suffix.lower()
     if ending == ".csv":
         write_csv_chunks(path, [frame])
@@ -86,7 +86,9 @@ def _read(folder: RunFolder, path: Path) -> list[tuple[str, str]]:
     file = read_labels_text(path)
     found: list[tuple[str, str]] = []
     column = VERDICT if VERDICT in file.names else LABEL
-    if not missing_columns(file, (column, *(() if LEFT_ID in file.names else (PAIR_ID,))), log):
+    by_records = LEFT_ID in file.names or RIGHT_ID in file.names
+    needed = (PAIR_ID,) if PAIR_ID in file.names or not by_records else (LEFT_ID, RIGHT_ID)
+    if not missing_columns(file, (column, *needed), log):
         pairs, verdicts = _pairs(folder, file, log), _verdicts(file, column, log)
         found = [(pair, one) for pair, one in zip(pairs, verdicts, strict=True) if one]
     if log.has_errors:
@@ -101,17 +103,19 @@ def _read(folder: RunFolder, path: Path) -> list[tuple[str, str]]:
 
 
 def _pairs(folder: RunFolder, file: TextFile, log: ProblemLog) -> list[str]:
-    """The id of each row's pair in the run, by its own id or by those of its records."""
+    """The id of each row's pair in the run: by those of its records, which a spreadsheet leaves alone, or by its own,
+    which one may have taken for a time of day (1:2)."""
     ids = read_pair_ids(folder.pairs_file).to_pandas()
-    if PAIR_ID in file.names:
-        known, wanted = dict.fromkeys(ids[PAIR_ID]), file.ids(PAIR_ID)
-        found = [_known(one, known) for one in wanted]
-    else:
+    found: list[str | None] = [None] * len(file)
+    wanted = file.ids(PAIR_ID) if PAIR_ID in file.names else np.full(len(file), "", dtype=object)
+    if LEFT_ID in file.names and RIGHT_ID in file.names:
         of_records = dict(zip(zip(ids[LEFT_ID], ids[RIGHT_ID], strict=True), ids[PAIR_ID], strict=True))
-        wanted = np.array(
-            [f"{a}:{b}" for a, b in zip(file.ids(LEFT_ID), file.ids(RIGHT_ID), strict=True)], dtype=object
-        )
-        found = [of_records.get((a, b)) for a, b in zip(file.ids(LEFT_ID), file.ids(RIGHT_ID), strict=True)]
+        left, right = (as_known(file.ids(column), ids[column]) for column in (LEFT_ID, RIGHT_ID))
+        found = [of_records.get(one) for one in zip(left, right, strict=True)]
+        wanted = np.array([f"{a}:{b}" for a, b in zip(left, right, strict=True)], dtype=object)
+    if PAIR_ID in file.names:
+        known, own = set(ids[PAIR_ID]), as_known(file.ids(PAIR_ID), ids[PAIR_ID])
+        found = [one or (other if other in known else None) for one, other in zip(found, own, strict=True)]
     odd = [place for place, one in enumerate(found) if one is None]
     cure = "Import the work list into the run that it was drawn from."
     log.add_rows(
@@ -123,12 +127,6 @@ def _pairs(folder: RunFolder, file: TextFile, log: ProblemLog) -> list[str]:
         PAIR_ID,
     )
     return ["" if one is None else one for one in found]
-
-
-def _known(pair: str, known: dict[str, None]) -> str | None:
-    """The pair's id; a work list puts an apostrophe before what a spreadsheet would take for a formula."""
-    plain = pair.removeprefix("'")
-    return pair if pair in known else plain if plain in known else None
 
 
 def _verdicts(file: TextFile, column: str, log: ProblemLog) -> list[str]:

@@ -7,6 +7,7 @@ Rows without a label, or with `unsure`, are left out. `inclusion_probability` is
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from riskcore.data.bring.files import read_file
 from riskcore.data.dataset import DataSet
 from riskcore.data.folder import LEFT_ID, RIGHT_ID
 from riskcore.data.labels import LABEL, UNKNOWN
+from riskcore.data.overlap import joined
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.problems import DataFormatError, Problem, ProblemLog, shown, visible
 from riskcore.data.text_file import TextFile, missing_columns
@@ -57,6 +59,13 @@ def read_labels_text(path: Path, config: DataConfig | None = None) -> TextFile:
     return brought.text
 
 
+def as_known(ids: np.ndarray, known: Iterable[str]) -> np.ndarray:
+    """Ids as the data has them: a work list puts an apostrophe before what a spreadsheet would take for a formula."""
+    there = set(known)
+    plain = [one if one in there or one.removeprefix("'") not in there else one.removeprefix("'") for one in ids]
+    return np.array(plain, dtype=object)
+
+
 def _labelled(file: TextFile, data: DataSet, log: ProblemLog, config: DataConfig) -> LabelledPairs | None:
     column = VERDICT if VERDICT in file.names and LABEL not in file.names else LABEL
     by_pair = not (LEFT_ID in file.names and RIGHT_ID in file.names) and PAIR_ID in file.names
@@ -89,16 +98,20 @@ def _by_records(
     """The records of each labelled pair by their ids, -1 where the table has none; and the pair's id."""
     sides = []
     for column, table in ((LEFT_ID, data.left), (RIGHT_ID, data.right)):
-        ids = file.ids(column)[rows]
+        ids = as_known(file.ids(column)[rows], table.row_of)
         places = np.array([table.row_of.get(one, -1) for one in ids], dtype=np.int64)
         _unknown(ids, places, file, rows, column, f"{table.name} has no record", log)
         sides.append((ids, places))
     (left_ids, left), (right_ids, right) = sides
     known = {(a, b): name for pairs in data.splits.values() for a, b, name in _named(pairs)}
-    ids = [
+    if data.self_join:  # (b, a) is (a, b), and the candidate pair is the one to label
+        turn = np.array([(b, a) in known and (a, b) not in known for a, b in zip(left, right, strict=True)], dtype=bool)
+        left, right = np.where(turn, right, left), np.where(turn, left, right)
+        left_ids, right_ids = np.where(turn, right_ids, left_ids), np.where(turn, left_ids, right_ids)
+    named = [
         known.get((a, b), f"{one}:{other}") for a, b, one, other in zip(left, right, left_ids, right_ids, strict=True)
     ]
-    return left, right, np.array(ids, dtype=object)
+    return left, right, np.array(named, dtype=object)
 
 
 def _named(pairs: LabelledPairs) -> list[tuple[int, int, str]]:
@@ -145,7 +158,7 @@ def _inclusion(file: TextFile, rows: np.ndarray, log: ProblemLog, config: DataCo
 
 def _once(pairs: LabelledPairs, file: TextFile, rows: np.ndarray, log: ProblemLog) -> np.ndarray:
     """The first row of each pair; a pair with both labels is logged."""
-    keys = pairs.left_rows * (int(pairs.right_rows.max(initial=0)) + 1) + pairs.right_rows
+    keys = joined(pairs.left_rows, pairs.right_rows, same=pairs.left is pairs.right)
     _, first, inverse = np.unique(keys, return_index=True, return_inverse=True)
     odd = np.flatnonzero(pairs.labels != pairs.labels[first[inverse]])
     cure = "Decide on one label, or leave both empty."

@@ -220,8 +220,11 @@ def _joined(one: LabelledPairs, other: LabelledPairs) -> LabelledPairs:
 
 
 def _keys(pairs: Pairs) -> np.ndarray:
-    """One number per pair of records."""
-    return pairs.left_rows.astype(np.int64) * max(1, len(pairs.right)) + pairs.right_rows
+    """One number per pair of records; within one table, (a, b) is (b, a)."""
+    left, right = pairs.left_rows.astype(np.int64), pairs.right_rows.astype(np.int64)
+    if pairs.left is pairs.right:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    return left * max(1, len(pairs.right)) + right
 
 
 def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs, LabelledPairs, LabelledPairs]:

@@ -87,3 +87,25 @@ def test_a_filled_in_work_list_can_be_the_labels_that_a_run_begins_with(store, d
     labels = labels_of(RunFolder(record.folder)).dropna(subset=["label"]).set_index("pair_id")
     assert set(labels.index) == set(drawn_pairs(finished)["pair_id"])
     assert all(labels.loc[pair, "label"] == (is_match(pair) == "match") for pair in labels.index)
+
+
+def test_labels_of_an_earlier_run_weigh_as_much_as_new_ones_of_their_stratum(store, data, finished):
+    draw_pairs(finished, 24, seed=1)
+    for pair in drawn_pairs(finished)["pair_id"]:
+        VerdictLog(store).add(finished.path.name, pair, is_match(pair))
+    before = labels_of(finished).set_index("pair_id")["inclusion_probability"]
+    config = RunConfig(target=str(data), labels=str(store_labels(finished)), methods=("tradition", "risk"))
+    record = store.create(config, "grown")
+    execute(store, record.id, engine=fake_engine)
+    folder = RunFolder(record.folder)
+    first = drawn_pairs(finished)["pair_id"].tolist()
+    assert labels_of(folder).set_index("pair_id").loc[first, "inclusion_probability"].equals(before.loc[first])
+    draw_pairs(folder, 12, seed=2)
+    after = labels_of(folder).set_index("pair_id")["inclusion_probability"]
+    assert (after.loc[first] >= before.loc[first]).all()
+    rest = after.index.difference(first)
+    for probability in before.loc[first].unique():
+        alike = before.loc[rest][before.loc[rest] == probability].index
+        if len(alike):
+            mine = after.loc[[pair for pair in first if before[pair] == probability]]
+            assert mine.to_numpy() == pytest.approx(after.loc[alike].mean())

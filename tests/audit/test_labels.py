@@ -121,7 +121,7 @@ def test_a_work_list_goes_out_and_comes_back(store, finished, tmp_path, ending):
     assert import_work_list(finished, filled, "Ann") == 0  # nothing twice
     current = VerdictLog(store).current(finished.path.name, "Ann")
     assert {pair: one.verdict for pair, one in current.items()} == {pair: is_match(pair) for pair in frame["pair_id"]}
-    assert set(work_list(finished)["verdict"]) <= {"match", "non-match"}
+    assert set(work_list(finished, who="Ann")["verdict"]) <= {"match", "non-match"}
 
 
 def test_one_bad_row_records_nothing(store, finished, tmp_path):
@@ -156,3 +156,33 @@ def test_a_formula_in_a_pair_id_survives_the_spreadsheet(store, finished, tmp_pa
     (tmp_path / "list.csv").write_text(f"pair_id,verdict\n'{pair},u\n", encoding="utf-8")
     assert import_work_list(finished, tmp_path / "list.csv") == 1
     assert np.array([one.verdict for one in VerdictLog(store).entries(finished.path.name)]).tolist() == ["unsure"]
+
+
+def test_a_work_list_has_ones_own_verdicts_and_nobody_elses(store, finished):
+    draw_pairs(finished, 3, seed=1)
+    pairs = drawn_pairs(finished)["pair_id"].tolist()
+    judge(store, finished, pairs[:1], is_match, who="Ann")
+    judge(store, finished, pairs[1:2], is_match, who="Ben")
+    assert work_list(finished)["verdict"].tolist() == ["", "", ""]
+    assert work_list(finished, who="Ben")["verdict"].tolist() == ["", is_match(pairs[1]), ""]
+
+
+def test_record_ids_name_the_pair_that_a_spreadsheet_took_for_a_time(store, finished, tmp_path):
+    pair = work_pair(finished)
+    left, right = pair.split(":")
+    (tmp_path / "list.csv").write_text(f"pair_id,ltable_id,rtable_id,verdict\n01:02:00,{left},{right},m\n", "utf-8")
+    assert import_work_list(finished, tmp_path / "list.csv") == 1
+    assert list(VerdictLog(store).current(finished.path.name)) == [pair]
+
+
+def test_one_record_id_is_not_enough(finished, tmp_path):
+    (tmp_path / "list.csv").write_text("ltable_id,verdict\na1,m\n", "utf-8")
+    with pytest.raises(DataFormatError, match="no column 'rtable_id'"):
+        import_work_list(finished, tmp_path / "list.csv")
+
+
+def test_the_tenth_and_the_hundredth_draw_come_in_order(finished):
+    for _ in range(3):
+        draw_pairs(finished, 2)
+    (finished.draws / "draw-03.parquet").rename(finished.draws / "draw-100.parquet")
+    assert [one.number for one in draws_of(finished)] == [1, 2, 3]

@@ -72,3 +72,19 @@ def test_a_missing_column_is_named(tmp_path, data):
 def test_a_missing_file_is_named(tmp_path, data):
     with pytest.raises(DataFormatError, match="no such file"):
         read_label_file(tmp_path / "nothing.csv", data)
+
+
+def test_within_one_table_a_pair_has_no_order(tmp_path):
+    pairs = [["ltable_id", "rtable_id", "label"], ["a1", "a2", ""], ["a3", "a4", ""]]
+    data = open_data(write_folder(tmp_path / "one", {"tableB": None, "train": None, "valid": None, "test": pairs}))
+    found = read(tmp_path, data, [["ltable_id", "rtable_id", "label"], ["a2", "a1", "1"], ["a4", "a3", "0"]])
+    assert found.ids.tolist() == ["a1:a2", "a3:a4"]  # the candidates themselves
+    with pytest.raises(DataFormatError, match="has another label"):
+        read(tmp_path, data, [["ltable_id", "rtable_id", "label"], ["a5", "a6", "1"], ["a6", "a5", "0"]])
+
+
+def test_an_apostrophe_against_formulas_is_no_part_of_an_id(tmp_path):
+    write_file(tmp_path / "pairs.csv", [["left_id", "right_id", "left_t", "right_t"], ["-5", "=7", "x", "y"]])
+    data = open_data(tmp_path / "pairs.csv")
+    found = read(tmp_path, data, [["ltable_id", "rtable_id", "label"], ["'-5", "'=7", "m"]])
+    assert found.ids.tolist() == ["-5:=7"]

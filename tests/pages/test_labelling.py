@@ -155,7 +155,7 @@ def test_a_bad_number_in_the_address_is_ignored(screen, runs, asked):
 def test_a_filled_in_work_list_is_imported(screen, draft, log):
     folder = RunFolder(draft.folder)
     draw_pairs(folder, 6)
-    rows = pd.read_csv(io.BytesIO(file_bytes(folder, "csv")))
+    rows = pd.read_csv(io.BytesIO(file_bytes(folder, "csv", "analyst")))
     rows["verdict"] = [is_match(pair)[0] for pair in rows["pair_id"]]
     app = screen("audit", run=draft.id)
     app = upload(app, "list.csv", rows)
@@ -169,7 +169,7 @@ def test_a_filled_in_work_list_is_imported(screen, draft, log):
 def test_a_bad_row_of_a_work_list_is_named_and_nothing_recorded(screen, draft, log):
     folder = RunFolder(draft.folder)
     draw_pairs(folder, 3)
-    rows = pd.read_csv(io.BytesIO(file_bytes(folder, "csv"))).assign(verdict=["m", "perhaps", "n"])
+    rows = pd.read_csv(io.BytesIO(file_bytes(folder, "csv", "analyst"))).assign(verdict=["m", "perhaps", "n"])
     app = upload(screen("audit", run=draft.id), "mine.csv", rows)
     assert "mine.csv, row 3, column 'verdict'" in words(app)
     assert log.entries(draft.id) == []

@@ -30,7 +30,7 @@ def show_work_list(run: str, folder: RunFolder) -> None:
         for ending, (label, mime) in KINDS.items():
             st.download_button(
                 label,
-                partial(file_bytes, folder, ending),
+                partial(file_bytes, folder, ending, reviewer()),
                 f"label-{run}.{ending}",
                 mime,
                 icon=":material/download:",
@@ -46,11 +46,11 @@ def show_work_list(run: str, folder: RunFolder) -> None:
         st.form_submit_button("Import the verdicts", icon=":material/upload:", on_click=_import, args=(run, folder))
 
 
-def file_bytes(folder: RunFolder, ending: str) -> bytes:
-    """The drawn pairs as a file, made on request."""
+def file_bytes(folder: RunFolder, ending: str, who: str) -> bytes:
+    """The drawn pairs with this person's verdicts as a file, made on request."""
     with tempfile.TemporaryDirectory() as place:
         path = Path(place) / f"list.{ending}"
-        write_work_list(folder, path)
+        write_work_list(folder, path, who=who)
         return path.read_bytes()
 
 

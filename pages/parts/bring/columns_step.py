@@ -45,7 +45,9 @@ def show(bring: Bring) -> None:
     replace = mine or (
         exists
         and row[1].checkbox(
-            "Replace the data set of this name", key="bring replace", help="Runs that used it keep their own copies."
+            "Replace the data set of this name",
+            key="bring replace",
+            help="Runs on the old one can still be opened and exported, but not resumed or adapted again.",
         )
     )
     if exists and not replace:

@@ -33,7 +33,10 @@ def show_manage(one: KnownSet) -> None:
         st.caption("To replace it, add tables and save them under its name.")
         st.divider()
         if own:
-            st.write("Delete the data set with its files? Runs keep their own copies of pairs and records.")
+            st.write(
+                "Delete the data set with its files? Runs on it can still be opened and exported, but not resumed or "
+                "adapted again."
+            )
         else:
             st.write("Remove it from this list? Its files stay where they are.")
         label = "Delete permanently" if own else "Remove from the list"
