@@ -13,7 +13,7 @@ import subprocess
 import sys
 import uuid
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,7 @@ from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.liveness import process_exists
 from riskcore.storage.files import read_json, write_bytes, write_json, writing
 
+STARTING = timedelta(seconds=60)  # a job without a process for longer has none: its web server ended before it began
 KEPT = 5  # finished jobs of a run; older ones are removed when a new one starts
 _ASKED, _DONE, _ERROR, _PROGRESS, _CANCEL, _PID, _LOG = (
     "job.json", "done.json", "error.json", "progress.json", "cancel", "pid", "log.txt"
@@ -85,6 +86,8 @@ class Job:
             return None
         if (self.folder / _DONE).exists():  # written while the process ended
             return None
+        if not (self.folder / _PID).exists():
+            return "The process that was to score the records did not start. Try again."
         return "The process that scored the records has ended without an answer. Try again."
 
     @property
@@ -106,7 +109,9 @@ class Job:
     def _alive(self) -> bool:
         _reap_children()
         file = self.folder / _PID
-        return not file.exists() or process_exists(int(file.read_text(encoding="utf-8")))
+        if not file.exists():
+            return datetime.now(UTC) - self.started < STARTING
+        return process_exists(int(file.read_text(encoding="utf-8")))
 
     # What the process reports.
 
@@ -137,15 +142,19 @@ def jobs_of(run: RunFolder) -> list[Job]:
 
 
 def start_job(run: RunFolder, content: bytes, asked: Asked) -> Job:
-    """Keep the file and start a process that scores it."""
+    """Keep the file and start a process that scores it; where that fails, nothing of the job stays."""
     finished = [one for one in jobs_of(run) if not one.going_on]
     for old in finished[KEPT - 1 :]:
         old.remove()
     now = datetime.now(UTC)
     job = Job(run.applied / f"{now:%Y%m%d-%H%M%S-%f}-{uuid.uuid4().hex[:4]}")
-    write_json(job.folder / _ASKED, {"asked": dataclasses.asdict(asked), "started": now.isoformat()})
-    write_bytes(job.new_file, content)
-    _spawn(job)
+    try:
+        write_json(job.folder / _ASKED, {"asked": dataclasses.asdict(asked), "started": now.isoformat()})
+        write_bytes(job.new_file, content)
+        _spawn(job)
+    except BaseException:
+        job.remove()
+        raise
     return job
 
 
@@ -164,7 +173,12 @@ def _spawn(job: Job) -> None:
         )
     _reap_children()
     _children.append(child)
-    write_bytes(job.folder / _PID, str(child.pid).encode())
+    try:
+        write_bytes(job.folder / _PID, str(child.pid).encode())
+    except BaseException:
+        child.kill()  # nobody would know of it
+        child.wait()
+        raise
 
 
 def _reap_children() -> None:

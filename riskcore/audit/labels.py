@@ -128,11 +128,12 @@ def store_labels(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = Non
         )
     stream = io.BytesIO()
     pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), stream)
-    digest = hashlib.sha256(frame.to_csv(index=False).encode("utf-8")).hexdigest()[:16]
+    content = stream.getvalue()
+    digest = hashlib.sha256(content).hexdigest()[:16]
     path = folder.path.absolute().parent / "labels" / f"{digest}.parquet"
     if not path.exists():
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_bytes(path, stream.getvalue())
+        write_bytes(path, content)
     return path
 
 

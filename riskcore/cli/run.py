@@ -54,7 +54,13 @@ def run(
     split: Annotated[str | None, typer.Option(help="Split all pairs again by a ratio such as 2:2:6.")] = None,
     train_fraction: Annotated[float | None, typer.Option(help="Share of the training pairs to use.")] = None,
     validation_size: Annotated[int | None, typer.Option(help="Validation pairs to use; by default all.")] = None,
-    matcher: Annotated[str | None, typer.Option(help="hybrid, attention, rnn, sif, ditto, external or toy.")] = None,
+    matcher: Annotated[
+        str | None,
+        typer.Option(
+            help="hybrid, attention, rnn, sif, ditto, external, similarity or toy; by default hybrid, or similarity "
+            "where a file of --labels is all that teaches."
+        ),
+    ] = None,
     scores: Annotated[
         Path | None, typer.Option(help="Scores of another matcher for the target's pairs; implies --matcher external.")
     ] = None,
@@ -97,7 +103,7 @@ def run(
     }
     grouped: dict[str, dict[str, Any]] = {
         "matcher": {
-            "kind": "external" if scores is not None and matcher is None else matcher,
+            "kind": _kind(matcher, scores, source, labels, config, settings or ()),
             "wide": wide,
             "scores": None if scores is None else str(scores.absolute()),  # a worker has another folder
             "score_columns": score_columns,
@@ -110,10 +116,33 @@ def run(
     _start(wanted, name, runs, detach, as_json)
 
 
+def _kind(
+    matcher: str | None,
+    scores: Path | None,
+    source: Path | None,
+    labels: str | None,
+    file: Path | None,
+    settings: Sequence[str],
+) -> str | None:
+    """The matcher that the options ask for; None leaves it to the settings. About a hundred labels train no network:
+    where a file of them is all there is, the similarity of records is stacked with forests and rules."""
+    if matcher is not None or scores is not None:
+        return matcher or "external"
+    chosen = file is not None or any(one.partition("=")[0].strip() == "matcher.kind" for one in settings)
+    return "similarity" if labels and _is_file(labels) and source is None and not chosen else None
+
+
+def _is_file(labels: str) -> bool:
+    """Whether labels are a file, also one that is missing, and not the name of a run."""
+    from riskcore.data.bring.files import ENDINGS
+
+    return Path(labels).is_file() or Path(labels).suffix.lower() in ENDINGS
+
+
 def _labelled(file: Path | None, labels: str | None, root: Path) -> tuple[RunConfig, str | None]:
     """What the run begins with: the settings file or, with the labels of a run, that run's own settings; and the path
     of the labels."""
-    if labels is None or Path(labels).suffix.lower() in (".csv", ".xlsx", ".parquet", ".txt", ".tsv"):
+    if labels is None or _is_file(labels):
         return settings_of(file), None if labels is None else str(Path(labels).absolute())
     from riskcore.audit.labels import adapting_config, store_labels
     from riskcore.cli.pairs import folder_of

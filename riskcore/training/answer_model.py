@@ -138,8 +138,16 @@ class AnswerModel:
 
 def _places(pairs: Pairs, known: Pairs) -> np.ndarray:
     """For each pair its place among the known ones, the last of several; -1 where it is new."""
-    width = 1 + max(len(known.right), len(pairs.right))
-    theirs = known.left_rows.astype(np.int64) * width + known.right_rows
-    ours = pairs.left_rows.astype(np.int64) * width + pairs.right_rows
+    width = 1 + max(len(side) for some in (known, pairs) for side in (some.left, some.right))
+    theirs, ours = _keys(known, width), _keys(pairs, width)
     place = dict(zip(theirs.tolist(), range(len(theirs)), strict=True))
     return np.array([place.get(one, -1) for one in ours.tolist()], dtype=np.int64)
+
+
+def _keys(pairs: Pairs, width: int) -> np.ndarray:
+    """One number per pair of records, in one table whichever of the two comes first."""
+    left, right = pairs.left_rows.astype(np.int64), pairs.right_rows.astype(np.int64)
+    if pairs.left is pairs.right:
+        left, right = np.minimum(left, right), np.maximum(left, right)
+    keys: np.ndarray = left * width + right
+    return keys

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import errno
+import signal
 import time
+from datetime import timedelta
 from pathlib import Path
 
 import pandas as pd
@@ -11,7 +14,9 @@ import pytest
 from riskcore.apply import jobs
 from riskcore.apply.__main__ import work
 from riskcore.apply.jobs import Asked, Job, jobs_of, start_job
+from riskcore.errors import StorageError
 from riskcore.runs.folder import RunFolder
+from riskcore.storage.files import write_bytes
 from tests.apply.test_new_records import first_titles, new_frame, run
 
 __all__ = ["run"]
@@ -81,6 +86,43 @@ def test_a_process_that_is_gone_is_said_to_be(own: RunFolder, run: RunFolder, mo
     job = waiting(own, monkeypatch, content(run))
     (job.folder / "pid").write_text("999999999")
     assert "has ended without an answer" in (job.error or "")
+
+
+def no_space(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+def test_a_job_that_cannot_start_leaves_nothing(
+    own: RunFolder, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(jobs.subprocess, "Popen", no_space)
+    with pytest.raises(StorageError):
+        start_job(own, content(run), Asked("new.csv", "risk"))
+    assert (jobs_of(own), list(own.applied.iterdir())) == ([], [])
+
+
+def test_a_process_that_cannot_be_recorded_is_ended(
+    own: RunFolder, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def write(path: Path, data: bytes) -> None:
+        no_space() if path.name == "pid" else write_bytes(path, data)
+
+    monkeypatch.setattr(jobs, "write_bytes", write)
+    monkeypatch.setattr(jobs, "_children", (children := []))
+    with pytest.raises(OSError, match="No space left"):
+        start_job(own, content(run), Asked("new.csv", "risk"))
+    assert [child.poll() for child in children] == [-signal.SIGKILL]
+    assert jobs_of(own) == []
+
+
+def test_a_job_without_a_process_has_failed_after_a_while(
+    own: RunFolder, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = waiting(own, monkeypatch, content(run))
+    assert job.going_on
+    monkeypatch.setattr(jobs, "STARTING", timedelta(0))
+    assert not job.going_on
+    assert "did not start" in (job.error or "")
 
 
 def test_the_latest_jobs_are_kept(own: RunFolder, run: RunFolder, monkeypatch: pytest.MonkeyPatch) -> None:

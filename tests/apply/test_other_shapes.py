@@ -11,6 +11,8 @@ import pytest
 from riskcore.config import MatcherConfig
 from riskcore.data import find_sample
 from riskcore.runs.bundle.read import open_bundle
+from riskcore.runs.folder import RunFolder
+from riskcore.storage.files import read_json
 from tests.apply.finished import QUICK, assert_same_answers, finished
 from tests.apply.test_own_target import applied
 
@@ -83,8 +85,30 @@ def test_a_target_without_a_source_learned_from_a_hundred_labels(tmp_path: Path)
     folder = finished(tmp_path / "runs", config)
     for method in config.methods:
         assert_same_answers(folder, applied(folder, data, method), method)
+    assert labels_used(folder)["risk+"] == ["training", "validation"]
     new = pd.read_csv(data / "tableB.csv", dtype=str).head(3).assign(id=["n0", "n1", "n2"])
     new.to_csv(tmp_path / "new.csv", index=False)
     found = applied(folder, tmp_path / "new.csv", "risk+")
     assert set(found["rtable_id"]) == {"n0", "n1", "n2"}
     assert found["probability"].between(0, 1).all()
+
+
+def labels_used(folder: RunFolder) -> dict[str, list[str]]:
+    """Of each method by the bundle, which must agree with the results."""
+    found = {name: one["labels_used"] for name, one in open_bundle(folder).facts["methods"].items()}
+    results = read_json(folder.results_file)["methods"]
+    assert found == {name: results[name]["labels_used"] for name in found}
+    return found
+
+
+def test_labels_that_only_validate_are_not_said_to_teach(tmp_path: Path) -> None:
+    data, labels = unlabelled(tmp_path / "data")
+    pd.read_csv(labels, dtype=str).groupby("label").head(1).to_csv(labels, index=False)
+    similarity = MatcherConfig(kind="similarity")
+    config = dataclasses.replace(QUICK, target=str(data), labels=str(labels), matcher=similarity)
+    folder = finished(tmp_path / "runs", config)
+    assert folder.run()["counts"]["source"] == 0
+    used = {name for names in labels_used(folder).values() for name in names}
+    assert used <= {"validation"}
+    ranked = read_json(folder.results_file)["methods"]["risk"]["ranked"]["labels_used"]
+    assert set(ranked) <= {"validation"}

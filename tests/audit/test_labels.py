@@ -1,6 +1,7 @@
 """Draws kept with a run, and the labels that become the validation set of the next one."""
 
 import csv
+import hashlib
 
 import numpy as np
 import pandas as pd
@@ -61,6 +62,9 @@ def test_the_file_of_labels_is_read_back_over_the_data(store, finished, data):
     judge(store, finished, drawn_pairs(finished)["pair_id"], is_match)
     path = store_labels(finished)
     assert path == store_labels(finished)  # named by its content
+    path.unlink()
+    assert path == store_labels(finished)
+    assert path.stem == hashlib.sha256(path.read_bytes()).hexdigest()[:16]
     found = read_label_file(path, open_data(data))
     assert len(found) == 48
     assert {is_match(pair) == "match" for pair in found.ids[found.labels == 1]} == {True}

@@ -21,6 +21,7 @@ from riskcore.provenance import versions
 from riskcore.runs.bundle import contents
 from riskcore.runs.bundle.contents import AttributeFacts, BundleFacts, MethodFacts, SpaceDocument
 from riskcore.runs.folder import RunFolder, answering_method
+from riskcore.runs.label_names import named_labels
 from riskcore.storage.arrays import write_arrays
 from riskcore.storage.files import folder_in_place, write_json, write_parquet, write_text
 from riskcore.storage.jsonable import jsonable
@@ -50,7 +51,8 @@ def write_bundle(
         shutil.rmtree(old, ignore_errors=True)
     with folder_in_place(folder.bundle) as place:
         states = _write_matchers(place, able, learners)
-        methods = {name: _method(folder, one, states[name]) for name, one in able.items()}
+        used = {name: named_labels(one.labels_used, config, workload) for name, one in able.items()}
+        methods = {name: _method(folder, one, states[name], used[name]) for name, one in able.items()}
         _write_models(place, folder, methods)
         _write_words(place / contents.WORDS, evidence.spaces)
         write_text(place / contents.RULES, evidence.rules.to_json())
@@ -96,14 +98,14 @@ def _equal(one: Arrays, other: Arrays) -> bool:
     return one.keys() == other.keys() and all(np.array_equal(one[name], other[name]) for name in one)
 
 
-def _method(folder: RunFolder, result: MethodResult, state: str) -> MethodFacts:
+def _method(folder: RunFolder, result: MethodResult, state: str, labels: list[str]) -> MethodFacts:
     ranking, risk = None, result.risk
     if risk is not None and risk.model is not None:
         ranking = {**dataclasses.asdict(risk.model), "before_competition": None}
     has_iterations = result.method in folder.methods()
     return {
         "iteration": folder.kept(result.method, result.record) if has_iterations else None,
-        "labels_used": list(result.labels_used),
+        "labels_used": labels,
         "weights": state,
         "stacked": result.stacked,
         "ranked_with_start": result.validated is None,

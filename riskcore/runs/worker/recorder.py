@@ -16,10 +16,10 @@ import numpy as np
 from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.matchers.store import save
 from riskcore.registry import iterations_of
-from riskcore.runs.candidate_files import TRAINING
 from riskcore.runs.documents import MethodRow, RankedBy
 from riskcore.runs.evidence_files import has_evidence, write_evidence
 from riskcore.runs.folder import RunFolder
+from riskcore.runs.label_names import named_labels
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.jsonable import jsonable
@@ -50,7 +50,7 @@ class Recorder(Listener):
         config: RunConfig,
     ) -> None:
         self.store, self.run, self.folder = store, run, folder
-        self._config = config
+        self._config, self._workload = config, workload
         self.scorer = TruthScorer(truth.labels)
         self.unseen = None if truth.unseen is None else TruthScorer(truth.unseen.labels)
         self.twins = np.zeros(len(truth.labels), dtype=bool) if truth.twins is None else truth.twins
@@ -131,9 +131,8 @@ class Recorder(Listener):
         return cast(MethodRow, jsonable({**record, **row}))
 
     def named(self, labels: Iterable[str]) -> list[str]:
-        """The labels that were used, by what they are to a person: without a source, those that the engine takes for
-        the source's are labels of the target too."""
-        return [TRAINING if one == "source" and not self._config.source else one for one in labels]
+        """The labels that were used, by what they are to a person."""
+        return named_labels(labels, self._config, self._workload)
 
     def _ranked_by(self, result: MethodResult) -> RankedBy:
         risk = result.risk
