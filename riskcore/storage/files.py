@@ -89,7 +89,8 @@ def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
 def folder_in_place(folder: Path, replace: bool = False) -> Iterator[Path]:
     """A new folder beside `folder` to write into; it becomes `folder` at the end, or is removed on any error.
 
-    With `replace`, a folder of that name is moved away first and removed last; on any error it is still there.
+    With `replace`, a folder of that name is moved away first and removed last; on any error it is still there, or the
+    error says where.
     """
     folder.parent.mkdir(parents=True, exist_ok=True)
     beside = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
@@ -101,14 +102,26 @@ def folder_in_place(folder: Path, replace: bool = False) -> Iterator[Path]:
             os.rename(folder, old)
         try:
             os.rename(beside, folder)
-        except OSError:
-            if old.is_dir():
-                os.rename(old, folder)
+        except BaseException:
+            _move_back(old, folder)
             raise
         _sync_folder(folder.parent)
     finally:
         shutil.rmtree(beside, ignore_errors=True)
-        shutil.rmtree(old, ignore_errors=True)
+    shutil.rmtree(old, ignore_errors=True)
+
+
+def _move_back(old: Path, folder: Path) -> None:
+    """Undo the first step of a replacement. The old folder is the only copy: it is never removed here."""
+    try:
+        if old.is_dir():
+            os.rename(old, folder)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise StorageError(
+            f"{folder} could not be replaced, and its content could not be moved back: {reason}. It is complete in "
+            f"{old}. Rename that folder to {folder.name}."
+        ) from error
 
 
 @contextlib.contextmanager

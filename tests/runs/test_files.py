@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from riskcore.errors import StorageError
-from riskcore.storage.files import read_json, remove_parts, write_json, write_parquet, write_text
+from riskcore.storage.files import folder_in_place, read_json, remove_parts, write_json, write_parquet, write_text
 
 
 def test_a_file_is_replaced_whole(tmp_path):
@@ -65,3 +65,34 @@ def test_a_broken_json_file_is_an_error_with_its_name(tmp_path):
     (tmp_path / "run.json").write_text("{")
     with pytest.raises(StorageError, match=r"run\.json"):
         read_json(tmp_path / "run.json")
+
+
+def test_a_replaced_folder_is_never_the_only_copy_that_is_removed(tmp_path, monkeypatch):
+    """The new folder cannot be moved into place, and then the old one cannot be moved back."""
+    folder = tmp_path / "set"
+    write_text(folder / "tableA.csv", "old")
+    rename = os.rename
+
+    def only_away(source, target):
+        if str(target) == str(folder):
+            raise OSError(errno.EACCES, "Permission denied")
+        rename(source, target)
+
+    monkeypatch.setattr(os, "rename", only_away)
+    with pytest.raises(StorageError, match="Rename that folder to set") as told, folder_in_place(folder, True) as new:
+        write_text(new / "tableA.csv", "new")
+    (kept,) = tmp_path.iterdir()
+    assert str(kept) in str(told.value)
+    assert (kept / "tableA.csv").read_text() == "old"
+
+
+def test_a_folder_is_replaced_whole_and_nothing_else_is_left(tmp_path):
+    folder = tmp_path / "set"
+    write_text(folder / "tableA.csv", "old")
+    with pytest.raises(ValueError, match="midway"), folder_in_place(folder, replace=True):
+        raise ValueError("midway")
+    assert (folder / "tableA.csv").read_text() == "old"
+    with folder_in_place(folder, replace=True) as new:
+        write_text(new / "tableA.csv", "new")
+    assert [path.name for path in tmp_path.iterdir()] == ["set"]
+    assert (folder / "tableA.csv").read_text() == "new"
