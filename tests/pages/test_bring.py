@@ -90,6 +90,36 @@ def test_labels_alone_still_need_candidates_which_leave_them_out(screen, places)
     assert data.warnings == ()
 
 
+def with_accepted_candidates(screen, places):
+    """A set whose candidates were found and accepted, at the step of candidates; and its folder."""
+    app = saved(sent(screen, TWO), "mine")
+    path = places / "data" / "mine"
+    blocking_job._folder(str(path)).mkdir(parents=True)
+    found = pd.DataFrame(PAIRS[1:], columns=PAIRS[0]).assign(score=0.5, blocked_by="words")
+    found.to_parquet(blocking_job.pairs_file(str(path)))
+    blocking_job.accept(str(path))
+    return press(checked(app.run()), "Back"), path
+
+
+def test_accepted_candidates_stay_when_the_columns_are_saved_again(screen, places):
+    app, path = with_accepted_candidates(screen, places)
+    assert "must be found again" not in words(app)
+    app = press(app, "Save the data set")
+    assert "The data set has 24 candidate pairs" in words(app)
+    assert pd.read_parquet(path / "pairs.parquet")["blocked_by"].tolist() == ["words"] * 24
+
+
+def test_candidates_of_other_ids_are_dropped_with_a_warning(screen, places):
+    app, path = with_accepted_candidates(screen, places)
+    app = press(app, "Back")
+    app.selectbox(key="id shop.csv").set_value("(none: number the rows)")
+    app = press(checked(app.run()), "Next")
+    assert "candidates must be found again" in words(app)
+    app = press(app, "Save the data set")
+    assert "Find candidates" in words(app)
+    assert not (path / "pairs.parquet").exists()
+
+
 def test_pairs_that_were_brought_are_the_candidates(screen, places):
     app = saved(sent(screen, [*TWO, ("blocked.csv", text(PAIRS).encode())]), "with pairs")
     assert "The data set has 24 candidate pairs" in words(app)

@@ -21,12 +21,11 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 import pyarrow.parquet as pq
 
 from riskcore.data import open_data
 from riskcore.data.bring.arrange import MATCHES_FILE
-from riskcore.data.folder import LEFT_ID, RIGHT_ID
+from riskcore.data.bring.found_candidates import CANDIDATES_FILE, fitting
 from riskcore.errors import StorageError
 from riskcore.paths import child_environment, data_root
 from riskcore.storage.files import read_json, write_json, write_parquet, writing
@@ -112,11 +111,7 @@ def accept(path: str) -> None:
     found = pairs_file(path)
     if not found.is_file():
         raise StorageError("The candidates are no longer there. Search again.")
-    data, pairs = open_data(path), pq.read_table(found)
-    left, right = (pairs.column(name).to_pandas().astype(object) for name in (LEFT_ID, RIGHT_ID))
-    known = {name for part in data.splits.values() for name in part.ids}
-    there = (left + ":" + right).isin(known) | (data.self_join & (right + ":" + left).isin(known))
-    write_parquet(Path(path) / found.name, pairs.filter(pa.array(~there)))
+    write_parquet(Path(path) / CANDIDATES_FILE, fitting(pq.read_table(found), open_data(path)))
     shutil.rmtree(_folder(path), ignore_errors=True)
 
 

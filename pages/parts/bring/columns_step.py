@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
+from pages.parts.bring import blocking_job
 from pages.parts.bring.staging import Bring
 from pages.parts.bring.steps import show_buttons
 from pages.parts.bring.tables_step import plan_of
@@ -15,8 +17,9 @@ from pages.parts.data.known_sets import path_of, register
 from pages.parts.data.set_view import TYPE_WORDS, problem_table
 from pages.parts.frame.text import literal, short
 from riskcore.data import AttributeType
-from riskcore.data.bring.arrange import arrange
+from riskcore.data.bring.arrange import arrange, has_same_tables
 from riskcore.data.bring.files import BroughtFile
+from riskcore.data.bring.found_candidates import found_candidates
 from riskcore.data.bring.plan import NO_COUNTERPART, Attribute, LeftOut, Plan, named
 from riskcore.data.problems import DataFormatError
 from riskcore.data.schema import type_of
@@ -54,20 +57,36 @@ def show(bring: Bring) -> None:
         problem = problem or "There is a data set of this name already. Choose another name, or replace it."
     if not bring.name:
         problem = problem or "Give the data set a name."
+    same = mine and has_same_tables(path_of(bring.name), list(files.values()), chosen)
+    if mine and not same:
+        _warn_of_candidates(path_of(bring.name))
     if show_buttons(bring, problem, "Save the data set"):
-        _write(bring, list(files.values()), chosen, replace)
+        _write(bring, list(files.values()), chosen, replace, same)
 
 
-def _write(bring: Bring, files: Sequence[BroughtFile], plan: Plan, replace: bool) -> None:
+def _warn_of_candidates(path: Path) -> None:
+    """What saving costs, where the tables or ids are other ones than those that were searched."""
+    if found_candidates(path) is not None or blocking_job.state(str(path)) is not None:
+        st.warning(
+            "The tables or their ids are not those that candidates were found for. Once the data set is saved, "
+            "candidates must be found again.",
+            icon=":material/warning:",
+        )
+
+
+def _write(bring: Bring, files: Sequence[BroughtFile], plan: Plan, replace: bool, same: bool) -> None:
+    """Save; candidates that were found for the same tables are kept."""
     path = path_of(bring.name)
     try:
-        arrange(files, plan, path, replace=replace)
+        arrange(files, plan, path, replace=replace, candidates=found_candidates(path) if same else None)
     except DataFormatError as error:
         st.error(
             "The data set has problems and was not saved. The table says where and what to do.", icon=":material/error:"
         )
         st.dataframe(problem_table(error.problems), hide_index=True)
         return
+    if not same:
+        blocking_job.cancel(str(path))  # what it finds would be pairs of other tables
     register(str(path), types=bring.types, title=bring.name)
     bring.written, bring.step = str(path), 3
     st.rerun()

@@ -17,6 +17,7 @@ import pyarrow as pa
 
 from riskcore.config import DataConfig
 from riskcore.data.bring.files import BroughtFile
+from riskcore.data.bring.found_candidates import CANDIDATES_FILE, fitting
 from riskcore.data.bring.plan import Plan
 from riskcore.data.bring.roles import ID_PAIRS, UNREADABLE, Recognised, Role, label_text
 from riskcore.data.checks import check_attributes, check_pairs
@@ -29,7 +30,7 @@ from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.problems import DataFormatError, Problem, ProblemLog
 from riskcore.data.text_file import ID, TextFile
 from riskcore.errors import ConfigError
-from riskcore.storage.files import folder_in_place, write_json, write_parquet, writing
+from riskcore.storage.files import folder_in_place, read_json, write_json, write_parquet, writing
 
 COLUMNS_FILE = "columns.json"
 MATCHES_FILE = "known_matches.parquet"
@@ -56,9 +57,19 @@ class Assembled:
 
 
 def arrange(
-    files: Sequence[BroughtFile], plan: Plan, folder: Path, *, replace: bool = False, config: DataConfig | None = None
+    files: Sequence[BroughtFile],
+    plan: Plan,
+    folder: Path,
+    *,
+    replace: bool = False,
+    candidates: pa.Table | None = None,
+    config: DataConfig | None = None,
 ) -> DataSet:
-    """Write the data set as a new folder, or raise `DataFormatError` with every problem and leave nothing behind."""
+    """Write the data set as a new folder, or raise `DataFormatError` with every problem and leave nothing behind.
+
+    `candidates` were found by blocking in an earlier arrangement of the same tables; they are written too, unless the
+    files bring candidates. The data set that is returned is without them.
+    """
     found = assemble(files, plan, config)
     if found.data is None:
         raise DataFormatError(found.errors)
@@ -68,8 +79,21 @@ def arrange(
         write_data(found.data, beside)
         if found.matches is not None:
             write_parquet(beside / MATCHES_FILE, pa.table(dict(zip((LEFT_ID, RIGHT_ID), found.matches, strict=True))))
+        if candidates is not None and UNSPLIT not in found.data.splits:
+            write_parquet(beside / CANDIDATES_FILE, fitting(candidates, found.data))
         write_json(beside / COLUMNS_FILE, _origin(files, plan))
     return dataclasses.replace(found.data, name=folder.name, origin=str(folder.absolute()))
+
+
+def has_same_tables(folder: Path, files: Sequence[BroughtFile], plan: Plan) -> bool:
+    """Whether the data set in the folder was made from the same tables, read in the same way, with the same ids."""
+    stored, wanted = read_json(folder / COLUMNS_FILE), _origin(files, plan)
+    return _tables(stored) == _tables(wanted)
+
+
+def _tables(origin: dict[str, Any]) -> dict[str, tuple[Any, ...]]:
+    forms = {one["file"]: one["form"] for one in origin["files"]}
+    return {stem: (one["file"], one["id"], forms[one["file"]]) for stem, one in origin["tables"].items()}
 
 
 def write_data(data: DataSet, folder: Path) -> None:
