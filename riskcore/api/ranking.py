@@ -95,6 +95,7 @@ def rank(
     workload, notices = _workload(data, _source(source, settings), attribute_map, settings)
     answers = by_pair_id(scores, "probability", "scores").rename(columns={PAIR_ID: "id"})
     matcher = ExternalMatcher.from_frame(answers, workload.attributes)
+    matcher.fit_ids(list(data.splits.values()))
     probability = matcher.predict_proba(Examples(workload.target))
     if not len(workload.source):
         doubt = np.minimum(probability, 1 - probability)

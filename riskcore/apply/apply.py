@@ -66,6 +66,8 @@ def apply_to_file(
     records = Records(bundle)
     tell("reading", 0.0)
     pairs = read_new(Path(new), records, side, top, id_column, lambda what, share: tell(what, _FINDING * share))
+    if matcher is not None:
+        matcher.fit_ids([pairs])  # before they are scored in chunks
 
     def scored(done: int, total: int) -> None:
         tell("scoring", min(1.0, _FINDING + (1 - _FINDING) * done / max(1, total)))

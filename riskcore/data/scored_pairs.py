@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from collections.abc import Sequence
 
 import numpy as np
@@ -13,10 +12,10 @@ from riskcore.data.bring.scores import Scores
 from riskcore.data.dataset import DataSet
 from riskcore.data.labels import UNKNOWN, UNSPLIT
 from riskcore.data.pairs import LabelledPairs, Pairs
+from riskcore.data.scored_ids import ScoredIds, fitted_ids, without_point_zero
 from riskcore.data.workload import Workload
 from riskcore.errors import MatcherError
 
-_POINT_ZERO = re.compile(r"(?<=\d)\.0(?=:|$)")  # of whole numbers that a gap has turned into floats
 SHOWN = 5  # examples named in an error; the rest are counted
 
 
@@ -35,40 +34,10 @@ def coverage(scores: Scores, data: DataSet) -> Coverage:
     own = not data.splits
     data = with_candidates(data, scores)
     parts = [pairs for name, pairs in data.splits.items() if name in ("valid", "test", UNSPLIT)]
-    index = scores.series.index
-    places = np.concatenate([places_of(index, part) for part in parts]) if parts else np.empty(0, dtype=np.int64)
+    ids = fitted_ids(scores.ids, list(data.splits.values()))
+    places = np.concatenate([ids.places(part) for part in parts]) if parts else np.empty(0, dtype=np.int64)
     used = len(np.unique(places[places >= 0]))
     return Coverage(len(places), int((places < 0).sum()), len(scores) - used, own)
-
-
-def places_of(ids: pd.Index, pairs: Pairs) -> np.ndarray:
-    """For each pair its place among the scored pair ids, -1 if it is not there.
-
-    A pair is looked up by its own id and by those of its records. Within one table (a, b) is (b, a). If none is there,
-    the file may name the right table first, or a program may have written whole numbers as 12.0.
-    """
-    found = _looked_up(ids, pairs)
-    if len(found) and (found < 0).all():
-        plain = pd.Index([_POINT_ZERO.sub("", one) for one in ids], dtype=object)
-        found = _looked_up(plain, pairs) if plain.is_unique else found
-    return found
-
-
-def _looked_up(ids: pd.Index, pairs: Pairs) -> np.ndarray:
-    found = ids.get_indexer(pd.Index([str(one) for one in pairs.ids], dtype=object))
-    left, right = pairs.left.ids[pairs.left_rows], pairs.right.ids[pairs.right_rows]
-    found = _filled(found, ids, left, right)
-    if pairs.left is pairs.right or (len(found) and (found < 0).all()):
-        found = _filled(found, ids, right, left)
-    return found
-
-
-def _filled(found: np.ndarray, ids: pd.Index, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    absent = np.flatnonzero(found < 0)
-    if len(absent):
-        found = found.copy()
-        found[absent] = ids.get_indexer(pd.Index(left[absent] + ":" + right[absent], dtype=object))
-    return found
 
 
 def not_scored(pairs: Pairs, places: np.ndarray, name: str) -> str:
@@ -108,9 +77,7 @@ def with_candidates(data: DataSet, scores: Scores) -> DataSet:
 def _orders(scores: Scores) -> tuple[tuple[np.ndarray, np.ndarray], ...]:
     assert scores.left is not None
     assert scores.right is not None
-    left, right = (
-        np.array([_POINT_ZERO.sub("", one) for one in side], dtype=object) for side in (scores.left, scores.right)
-    )
+    left, right = (without_point_zero(side) for side in (scores.left, scores.right))
     return (scores.left, scores.right), (scores.right, scores.left), (left, right), (right, left)
 
 
@@ -119,13 +86,14 @@ def _rows(data: DataSet, left: np.ndarray, right: np.ndarray) -> np.ndarray:
     return np.array([pd.Index(t.ids, dtype=object).get_indexer(pd.Index(i, dtype=object)) for t, i in sides])
 
 
-def checked_coverage(workload: Workload, scores: Scores) -> Workload:
-    """The workload with notices about pairs that only one of the two has. Refuses target pairs without a score, unless
-    the columns of scores say what they have."""
-    ids, notices = scores.series.index, list(workload.notices)
-    used = np.zeros(len(ids), dtype=bool)
+def checked_coverage(workload: Workload, scores: Scores, data: DataSet) -> Workload:
+    """The workload with the ids of the scores as they name pairs of the data set that it was made of, and with notices
+    about pairs that only one of the two has. Refuses target pairs without a score, unless the columns of scores say
+    what they have."""
+    ids, notices = fitted_ids(scores.ids, list(data.splits.values())), list(workload.notices)
+    used = np.zeros(len(scores), dtype=bool)
     for part in (workload.target, workload.validation):
-        places = places_of(ids, part)
+        places = ids.places(part)
         used[places[places >= 0]] = True
         absent = int((places < 0).sum())
         if absent and scores.meaning.missing is None:
@@ -137,13 +105,12 @@ def checked_coverage(workload: Workload, scores: Scores) -> Workload:
             )
     if not used.all():
         notices.append(f"{int((~used).sum()):,} scored pairs are no pairs of the target and are not used.")
-    return dataclasses.replace(workload, notices=tuple(notices))
+    return dataclasses.replace(workload, notices=tuple(notices), scored_ids=ids)
 
 
-def extra_columns(scores: Scores, pairs: Sequence[Pairs]) -> pd.DataFrame:
+def extra_columns(scores: Scores, ids: ScoredIds, pairs: Sequence[Pairs]) -> pd.DataFrame:
     """All columns of the scores for these pairs, by pair id; empty where a pair was not scored."""
-    index = scores.series.index
-    places = np.concatenate([places_of(index, part) for part in pairs])
-    ids = np.concatenate([part.ids for part in pairs])
-    found = scores.columns.reindex(np.where(places < 0, len(scores.columns), places)).set_axis(ids, axis=0)
+    places = np.concatenate([ids.places(part) for part in pairs])
+    names = np.concatenate([part.ids for part in pairs])
+    found = scores.columns.reindex(np.where(places < 0, len(scores.columns), places)).set_axis(names, axis=0)
     return found[~found.index.duplicated()]

@@ -30,6 +30,7 @@ from riskcore.data.overlap import is_among, told_apart
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.problems import shown
 from riskcore.data.schema import Attribute, check_types, infer_types
+from riskcore.data.scored_ids import ScoredIds
 from riskcore.data.splits import fraction_sample, half_split, parse_ratio, ratio_split, size_sample
 from riskcore.errors import ConfigError
 
@@ -51,6 +52,7 @@ class Workload:
     target: Pairs  # Dt, without labels
     notices: tuple[str, ...] = ()
     target_only: tuple[Attribute, ...] = ()  # of validation, target and unseen pairs
+    scored_ids: ScoredIds | None = None  # where the matcher is a file of scores: how that names the pairs
 
     @cached_property
     def fingerprint(self) -> str:

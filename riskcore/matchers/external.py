@@ -15,10 +15,14 @@ import pandas as pd
 
 from riskcore.config import MatcherConfig
 from riskcore.data.bring.scores import Scores, read_scores
+from riskcore.data.pairs import Pairs
 from riskcore.data.schema import Attribute
-from riskcore.data.scored_pairs import SHOWN, not_scored, places_of
+from riskcore.data.scored_ids import ScoredIds, fitted_ids
+from riskcore.data.scored_pairs import SHOWN, not_scored
 from riskcore.errors import MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
+
+_UNDECIDED = -1
 
 
 class ExternalMatcher(Matcher):
@@ -30,6 +34,7 @@ class ExternalMatcher(Matcher):
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
         self.scores: pd.Series | None = None
+        self.ids: ScoredIds | None = None  # None until it is decided how the scores name pairs
         self.missing: float | None = None
 
     @classmethod
@@ -38,6 +43,10 @@ class ExternalMatcher(Matcher):
         matcher = cls(MatcherConfig(kind=cls.kind), attributes)
         matcher.scores = checked_scores(frame, "scores", first_record=0)
         return matcher
+
+    def fit_ids(self, parts: Sequence[Pairs]) -> None:
+        """Decide how the scores name the pairs of a data set, whose pairs are in these parts."""
+        self.ids = fitted_ids(self._scores().index, parts)
 
     def begin(self, train: Examples, seed: int) -> None:
         """Nothing is learned; the file is read so that its errors are reported early."""
@@ -56,7 +65,7 @@ class ExternalMatcher(Matcher):
 
     def predict_proba(self, examples: Examples) -> np.ndarray:
         scores = self._scores()
-        places = places_of(scores.index, examples.pairs)
+        places = self._places(examples.pairs)
         if (places < 0).any() and self.missing is None:
             raise MatcherError(not_scored(examples.pairs, places, self.config.scores or "the scores"))
         found = scores.to_numpy(np.float64)[places] if len(scores) else np.zeros(len(places))
@@ -64,16 +73,31 @@ class ExternalMatcher(Matcher):
 
     def snapshot(self, moments: bool = False) -> Arrays:
         scores = self._scores()
-        text = "\x1f".join(scores.index).encode("utf-8")
-        missing = np.array([np.nan if self.missing is None else self.missing])
-        probability = scores.to_numpy(np.float64).copy()
-        return {"ids": np.frombuffer(text, dtype=np.uint8).copy(), "probability": probability, "missing": missing}
+        text = "\x1f".join(scores.index if self.ids is None else self.ids.index).encode("utf-8")
+        return {
+            "ids": np.frombuffer(text, dtype=np.uint8).copy(),
+            "probability": scores.to_numpy(np.float64).copy(),
+            "missing": np.array([np.nan if self.missing is None else self.missing]),
+            "turned": np.array([_UNDECIDED if self.ids is None else int(self.ids.turned)]),
+        }
 
     def restore(self, arrays: Arrays) -> None:
         ids = arrays["ids"].tobytes().decode("utf-8").split("\x1f") if len(arrays["probability"]) else []
-        self.scores = pd.Series(arrays["probability"], index=pd.Index(ids, dtype=object))
+        index = pd.Index(ids, dtype=object)
+        self.scores = pd.Series(arrays["probability"], index=index)
+        turned = int(arrays["turned"][0]) if "turned" in arrays else _UNDECIDED
+        self.ids = None if turned == _UNDECIDED else ScoredIds(index, bool(turned))
         missing = float(arrays["missing"][0]) if "missing" in arrays else float("nan")
         self.missing = None if np.isnan(missing) else missing
+
+    def _places(self, pairs: Pairs) -> np.ndarray:
+        """Where the pairs are among the scores. If nobody has said what the data set is, the first pairs that are found
+        decide how pairs are named."""
+        ids = self.ids or fitted_ids(self._scores().index, [pairs])
+        places = ids.places(pairs)
+        if (places >= 0).any():
+            self.ids = ids
+        return places
 
     def _scores(self) -> pd.Series:
         if self.scores is None:

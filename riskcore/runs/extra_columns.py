@@ -8,6 +8,8 @@ import pyarrow.parquet as pq
 
 from riskcore.columns import PAIR_ID
 from riskcore.config import RunConfig
+from riskcore.data.pairs import Pairs
+from riskcore.data.scored_ids import fitted_ids
 from riskcore.data.scored_pairs import extra_columns
 from riskcore.data.workload import Workload
 from riskcore.matchers.external import ExternalMatcher, check_scores
@@ -15,12 +17,15 @@ from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import write_parquet
 
 
-def write_extra(folder: RunFolder, workload: Workload, config: RunConfig) -> None:
-    """All columns of the scores for the pairs of the target; nothing where the matcher is the project's own."""
+def write_extra(folder: RunFolder, workload: Workload, config: RunConfig, unseen: Pairs | None) -> None:
+    """All columns of the scores for every pair of the result; nothing where the matcher is the project's own."""
     if config.matcher.kind != ExternalMatcher.kind:
         return
     scores = check_scores(config.matcher)
-    found = extra_columns(scores, (workload.target, workload.validation))
+    parts = [workload.target, workload.validation]
+    parts += [] if config.source else [workload.source]  # without a source, labels of the target teach
+    parts += [] if unseen is None else [unseen]
+    found = extra_columns(scores, workload.scored_ids or fitted_ids(scores.ids, parts), parts)
     names = {name: f"{name}_" if name == PAIR_ID else str(name) for name in found}
     columns = {names[name]: pa.array(found[name], pa.large_string(), from_pandas=True) for name in found}
     write_parquet(folder.extra_file, pa.table({PAIR_ID: pa.array(found.index, pa.large_string()), **columns}))

@@ -120,6 +120,7 @@ class _Run:
             self.folder,
             self.should_stop,
             self.ensemble,
+            self.workload.scored_ids,
         )
 
     def method(self, name: str) -> MethodResult:

@@ -20,8 +20,10 @@ import numpy as np
 
 from riskcore.config import RunConfig
 from riskcore.data.schema import Attribute
+from riskcore.data.scored_ids import ScoredIds
 from riskcore.matchers import create
 from riskcore.matchers.base import Arrays, Matcher, ShouldStop, never
+from riskcore.matchers.external import ExternalMatcher
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.ensemble import Ensemble
@@ -45,6 +47,7 @@ class MethodContext:
     folder: Path | None = None
     should_stop: ShouldStop = never
     ensemble: Ensemble | None = None  # all the evidence; None while `tradition` works, or where no method uses it
+    scored_ids: ScoredIds | None = None  # how a file of scores names the pairs, where that is decided already
 
     def rank(self, result: MethodResult) -> LabelRisk | None:
         """The risk of a method's labels by all the evidence; None where it was not gathered."""
@@ -64,7 +67,12 @@ class MethodContext:
 
     def new_matcher(self) -> Matcher:
         """An untrained matcher of the configured kind."""
-        return create(self.config.matcher, self.attributes)
+        matcher = create(self.config.matcher, self.attributes)
+        if isinstance(matcher, ExternalMatcher) and self.scored_ids is not None:
+            matcher.ids = self.scored_ids
+        elif isinstance(matcher, ExternalMatcher):
+            matcher.fit_ids([self.evidence.target.examples.pairs, self.evidence.validation.examples.pairs])
+        return matcher
 
     def trained_matcher(self) -> Matcher:
         """A fresh copy of the traditionally trained matcher."""

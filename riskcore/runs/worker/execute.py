@@ -56,7 +56,9 @@ def load_data(config: RunConfig) -> Data:
         scores = check_scores(config.matcher)
         target = None if target is None else with_candidates(target, scores)
         workload, truth = configured_workload(source, target, config)
-        return checked_coverage(workload, scores), truth
+        data = source if target is None else target
+        assert data is not None  # or there would be no workload
+        return checked_coverage(workload, scores, data), truth
     found = configured_workload(source, target, config)
     if not len(found[0].source) and MATCHERS[config.matcher.kind].trainable:
         raise RunError(
@@ -177,7 +179,7 @@ class _Work:
         write_pairs(folder, workload.target)
         write_records(folder, workload.target)
         write_truth(folder, truth.labels)
-        write_extra(folder, workload, self.config)
+        write_extra(folder, workload, self.config, truth.unseen)
         write_json(folder.run_file, describe(self.record, self.config, workload, truth))
 
     def _report(self, folder: RunFolder, workload: Workload, recorder: Recorder, results: dict[str, Any]) -> RunResults:
