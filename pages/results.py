@@ -3,7 +3,6 @@
 import streamlit as st
 
 from pages.parts.frame.address import choose
-from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.palette import method_words
 from pages.parts.results.constraint import applied_constraint, show_constraint
@@ -14,7 +13,7 @@ from pages.parts.results.run_results import ResultKey, can_cluster, key_of, resu
 from pages.parts.results.summary import show_summary
 from pages.parts.results.tomorrow import show_tomorrow
 from pages.parts.runs.proposals import warn_of_proposals
-from pages.parts.runs.run_picker import STATES, pick_run
+from pages.parts.runs.run_picker import STATES, pick_run, show_error_and_link
 from riskcore.audit.decisions import answer_of
 from riskcore.runs import RunFolder, RunRecord, RunState
 
@@ -28,14 +27,7 @@ def no_result(record: RunRecord) -> None:
         st.info(f"This run is {word}. It has a result once it is done. Wait for it, or choose another run.", icon=icon)
     else:
         st.warning(f"This run is {word} and has no result. Resume it, or choose another run.", icon=icon)
-        if record.error:
-            st.code(record.error, language=None, wrap_lines=True)
-    st.page_link(
-        SCREENS["fine_tuning"].path,
-        label="Open this run in Fine-tuning",
-        icon=SCREENS["fine_tuning"].icon,
-        query_params={"run": record.id},
-    )
+    show_error_and_link(record)
 
 
 def choose_result(record: RunRecord, folder: RunFolder, methods: list[str]) -> ResultKey:

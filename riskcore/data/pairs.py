@@ -7,6 +7,7 @@ Labels live only in `LabelledPairs`: code that is handed `Pairs` cannot see any.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Self
 
@@ -92,6 +93,13 @@ class LabelledPairs(Pairs):
 
     def without_labels(self) -> Pairs:
         return Pairs(self.left, self.right, self.left_rows, self.right_rows, self.ids)
+
+
+def concatenated(parts: Sequence[LabelledPairs]) -> LabelledPairs:
+    """The pairs of all parts, which are over the same tables, part after part; all labels count alike."""
+    fields = ("left_rows", "right_rows", "ids", "labels")
+    columns = (np.concatenate([getattr(part, field) for part in parts]) for field in fields)
+    return LabelledPairs(parts[0].left, parts[0].right, *columns)
 
 
 def _row(table: Table, row: int) -> dict[str, str | None]:

@@ -27,7 +27,7 @@ from riskcore.data.mapping import (
     target_only_attributes,
 )
 from riskcore.data.overlap import is_among, told_apart
-from riskcore.data.pairs import LabelledPairs, Pairs
+from riskcore.data.pairs import LabelledPairs, Pairs, concatenated
 from riskcore.data.problems import shown
 from riskcore.data.schema import Attribute, check_types, infer_types
 from riskcore.data.scored_ids import ScoredIds
@@ -166,7 +166,7 @@ def _without_source(
     names = list(data.attributes)
     data = restricted(data, {name: name for name in names})
     first, valid, test = _thirds(data, split, seed)
-    known = _validation(_joined(first, valid), validation_size, seed, notices)
+    known = _validation(concatenated([first, valid]), validation_size, seed, notices)
     known, test = _with_labels(known, test, labels, notices)
     _require_target(test)
     if not len(known):
@@ -207,18 +207,10 @@ def _with_labels(
         notices.append(
             f"{int(again.sum()):,} validation pairs are labelled again by the file of labels, which decides."
         )
-    joined = _joined(valid.take(~again), labels)
+    joined = concatenated([valid.take(~again), labels])
     if not (~again).any():  # with labels of unknown origin beside them, no label's share is known
         joined = dataclasses.replace(joined, inclusion=labels.inclusion)
     return joined, test.take(~np.isin(_keys(test), _keys(labels)))
-
-
-def _joined(one: LabelledPairs, other: LabelledPairs) -> LabelledPairs:
-    """The pairs of both, over the same tables."""
-    fields = ("left_rows", "right_rows", "ids", "labels")
-    return LabelledPairs(
-        one.left, one.right, *(np.concatenate([getattr(one, name), getattr(other, name)]) for name in fields)
-    )
 
 
 def _keys(pairs: Pairs) -> np.ndarray:
@@ -250,7 +242,7 @@ def _thirds(data: DataSet, split: str | None, seed: int) -> tuple[LabelledPairs,
             raise ConfigError(
                 f"{shown(data.name)} has labels and no splits. Add splits, or give a ratio such as 2:2:6."
             )
-        valid, test = _joined(valid, rest.take(known)), _joined(test, rest.take(~known))
+        valid, test = concatenated([valid, rest.take(known)]), concatenated([test, rest.take(~known)])
     return train, valid, test
 
 
@@ -259,10 +251,7 @@ def pooled(data: DataSet) -> LabelledPairs:
     parts = list(data.splits.values())
     if not parts:
         raise ConfigError(f"{shown(data.name)} has no candidate pairs. Find them with `riskcore block`, or add a file.")
-    fields = ("left_rows", "right_rows", "ids", "labels")
-    return LabelledPairs(
-        data.left, data.right, *(np.concatenate([getattr(part, field) for part in parts]) for field in fields)
-    )
+    return concatenated(parts)
 
 
 def _labelled(pairs: LabelledPairs, part: str, notices: list[str]) -> LabelledPairs:

@@ -168,8 +168,13 @@ def not_ready(record: RunRecord) -> None:
         )
     else:
         st.warning(f"This run is {word} and has no scored pairs. Resume it, or choose another run.", icon=icon)
-        if record.error:
-            st.code(record.error, language=None, wrap_lines=True)
+    show_error_and_link(record)
+
+
+def show_error_and_link(record: RunRecord) -> None:
+    """The run's error, if it ended with one, and the way to the run."""
+    if record.error:
+        st.code(record.error, language=None, wrap_lines=True)
     st.page_link(
         SCREENS["fine_tuning"].path,
         label="Open this run in Fine-tuning",

@@ -26,7 +26,7 @@ from riskcore.data.folder import LEFT_ID, PAIR_STEMS, RIGHT_ID, TABLES, read_tab
 from riskcore.data.labels import LABEL, UNKNOWN, UNSPLIT
 from riskcore.data.overlap import joined
 from riskcore.data.pair_file import LEFT, RIGHT, SPLIT, pairs_in
-from riskcore.data.pairs import LabelledPairs, Table
+from riskcore.data.pairs import LabelledPairs, Table, concatenated
 from riskcore.data.problems import DataFormatError, Problem, ProblemLog
 from riskcore.data.text_file import ID, TextFile
 from riskcore.errors import ConfigError
@@ -220,7 +220,7 @@ def _with_pairs(
             matches = (known.left.ids[known.left_rows], known.right.ids[known.right_rows])
             continue
         if split in splits:
-            pairs, at = _joined(splits[split], pairs), np.concatenate([rows[split], at])
+            pairs, at = concatenated([splits[split], pairs]), np.concatenate([rows[split], at])
         splits[split], names[split], rows[split] = pairs, role.file, at
     data = DataSet(plan.left or "", left, right, _ordered(splits), files=names, rows=rows)
     return _without_labelled(data), matches
@@ -228,13 +228,6 @@ def _with_pairs(
 
 def _ordered(splits: dict[str, LabelledPairs]) -> dict[str, LabelledPairs]:
     return {split: splits[split] for split in PAIR_STEMS if split in splits}
-
-
-def _joined(one: LabelledPairs, other: LabelledPairs) -> LabelledPairs:
-    def both(field: str) -> np.ndarray:
-        return np.concatenate([getattr(one, field), getattr(other, field)])
-
-    return LabelledPairs(one.left, one.right, both("left_rows"), both("right_rows"), both("ids"), both("labels"))
 
 
 def _without_labelled(data: DataSet) -> DataSet:
