@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 COVERAGE := 85  # the least share of lines, in %
 
-.PHONY: app test lint docs wheel browser clean
+.PHONY: app test lint docs example wheel browser clean
 
 app: .venv/.app
 	$(BIN)/python -m riskcore serve
@@ -24,6 +24,10 @@ lint: .venv/.dev
 # Fails on a link that leads nowhere and on a page that is not in the list.
 docs: .venv/.dev
 	$(BIN)/mkdocs build --strict --quiet
+
+# The finished example behind the tour: runs the sample and packs the run.
+example: .venv/.app
+	$(BIN)/python sample_data/example.py
 
 wheel: .venv/.dev
 	$(BIN)/python -m build --wheel --no-isolation

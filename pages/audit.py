@@ -28,6 +28,7 @@ from pages.parts.runs.run_picker import View, pick_scored, view_of
 from pages.parts.runs.score_columns import pairs_in
 from riskcore.runs import RunRecord
 
+LOG_PIXELS = {"no.": 60, "pair": 120, "verdict": 110, "note": 380, "reviewer": 130, "when (UTC)": 150}
 TABS = ["Label", "Verdicts", "Log", "Export"]
 
 
@@ -64,7 +65,9 @@ def show_current(view: View, rows: pd.DataFrame) -> None:
         height=table_height(len(table), 420),
         selection_mode="single-row",
         on_select="rerun",
-        column_config={**score_columns(), "note": st.column_config.TextColumn(width=220)},
+        column_config={**score_columns(), "note": st.column_config.TextColumn(width=300)},
+        placeholder="–",
+        alt="the current verdicts, riskiest pair first",
     )
     show_selected(view, table, selected_row(state))
 
@@ -108,7 +111,15 @@ def show_log(view: View) -> None:
         st.caption(
             f"{plural(len(entries), 'entry', 'entries')}. All checksums match; each also covers the entry before."
         )
-    st.dataframe(log_table(entries), hide_index=True, height=360)
+    table = log_table(entries)
+    st.dataframe(
+        table,
+        hide_index=True,
+        height=table_height(len(table), 360),
+        column_config={name: st.column_config.Column(width=pixels) for name, pixels in LOG_PIXELS.items()},
+        placeholder="–",
+        alt="all entries of the log, newest first",
+    )
 
 
 def show_export(view: View, rows: pd.DataFrame, done: AuditProgress) -> None:

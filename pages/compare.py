@@ -1,4 +1,4 @@
-"""Methods side by side: scores, curves, calibration, fixed and broken pairs, and errors found per review."""
+"""Methods side by side: scores, curves, calibration, fixed and broken pairs, errors found per review, flips."""
 
 import statistics
 from collections.abc import Sequence
@@ -7,6 +7,7 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
+from pages.parts.compare.flip_table import show_flips
 from pages.parts.compare.label_changes import show_changes
 from pages.parts.compare.method_charts import (
     budget_chart,
@@ -24,12 +25,13 @@ from pages.parts.compare.method_tables import (
 )
 from pages.parts.frame.charts import draw_chart
 from pages.parts.frame.glossary import WORDS
-from pages.parts.frame.page import open_page
+from pages.parts.frame.page import open_page, section
 from pages.parts.frame.palette import method_words
 from pages.parts.frame.tables import ColumnConfig, follow_link
 from pages.parts.frame.text import percent, plural, short
 from pages.parts.runs.proposals import warn_of_proposals
 from pages.parts.runs.run_picker import not_ready, pick_run, run_words, store
+from pages.parts.tour.banner import show_tour
 from riskcore.runs import RunFolder, RunRecord, RunState
 from riskcore.runs.documents import Comparison, KeptRanking, ReviewBudget
 from riskcore.runs.readers.method_comparison import BASE
@@ -39,7 +41,7 @@ LABELS_USED = "Labels used: target, for scoring only."
 
 def show_methods(folder: RunFolder, found: Comparison) -> None:
     table = scores_table(found)
-    st.subheader("Methods", anchor=False, help=method_words(found["methods"]))
+    section("Methods", help=method_words(found["methods"]))
     if folder.has_truth:
         left, right = st.columns([3, 2], gap="large")
         with left:
@@ -54,7 +56,13 @@ def show_methods(folder: RunFolder, found: Comparison) -> None:
             "changed compared with tradition. To find out how many labels are correct, review pairs on Top-risk pairs.",
             icon=":material/info:",
         )
-    st.dataframe(shown_scores(table, folder.has_truth), hide_index=True, column_config=score_columns())
+    st.dataframe(
+        shown_scores(table, folder.has_truth),
+        hide_index=True,
+        column_config=score_columns(),
+        placeholder="–",
+        alt="the methods with their scores, and how many labels each changed",
+    )
     if folder.has_truth:
         st.caption(
             f"TP, FP, FN, TN: true positives, false positives, false negatives, true negatives. Changed labels: pairs "
@@ -102,7 +110,7 @@ def show_reliability(folder: RunFolder, found: Comparison) -> None:
     methods = [method for method, one in found["reliability"].items() if one["bins"]]
     if not methods:
         return
-    st.subheader("Calibration", anchor=False, help=WORDS["calibration"])
+    section("Calibration", help=WORDS["calibration"])
     default = next((method for method in folder.methods() if method in methods), methods[0])
     method = st.segmented_control(
         "Method", methods, default=default, required=True, key="calibration of", bind="query-params"
@@ -133,7 +141,7 @@ def show_budget(folder: RunFolder, found: Comparison) -> None:
     methods = list(found["budgets"])
     if not methods:
         return
-    st.subheader("Errors found per review", anchor=False, help=WORDS["budget"])
+    section("Errors found per review", help=WORDS["budget"])
     default = next((method for method in folder.methods() if method in methods), methods[0])
     chosen = st.segmented_control(
         "Labels of", methods, default=default, required=True, key="review of", bind="query-params"
@@ -167,12 +175,18 @@ def show_rankings(folder: RunFolder, method: str, curves: Sequence[ReviewBudget]
         "reviews needed": st.column_config.NumberColumn(help="Pairs to review until 80 % of the errors are found."),
         "labels used": st.column_config.TextColumn(help="Labels that the ranking itself was made from."),
     }
-    st.dataframe(pd.DataFrame(rows), hide_index=True, column_config=columns)
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        column_config=columns,
+        placeholder="–",
+        alt="the rankings with their AUROC and the reviews they need",
+    )
     st.caption(f"{WORDS['auroc']} Reviews needed: until 80 % of the errors are found. {LABELS_USED}")
     if kept is not None and kept["ece"] is not None:
         st.caption(
             f"On average, risk differs from the observed share of wrong labels by {percent(kept['ece'])} (expected "
-            f"calibration error). {plural(kept['errors'] or 0, 'label')} of {method} wrong. {LABELS_USED}"
+            f"calibration error). Wrong labels of {method}: {kept['errors'] or 0:,}. {LABELS_USED}"
         )
 
 
@@ -194,7 +208,7 @@ def show_runs(current: RunRecord) -> None:
     done = [record for record in store().list() if record.state is RunState.DONE]
     if len(done) < 2:
         return
-    st.subheader("Several runs", anchor=False)
+    section("Several runs")
     names = {record.id: record for record in done}
     alike = [r.id for r in done if (r.config.source, r.config.target) == (current.config.source, current.config.target)]
     chosen = st.multiselect(
@@ -203,7 +217,7 @@ def show_runs(current: RunRecord) -> None:
     rows = [run_row(names[run]) for run in chosen]
     if not rows:
         return
-    st.dataframe(pd.DataFrame(rows), hide_index=True, placeholder="–")
+    st.dataframe(pd.DataFrame(rows), hide_index=True, placeholder="–", alt="F1 of each method in the chosen runs")
     spread = spread_text(pd.DataFrame(rows))
     st.caption(f"F1 in % on the target, where it has labels. {spread} {LABELS_USED}")
 
@@ -227,6 +241,7 @@ def spread_text(rows: pd.DataFrame) -> str:
 
 
 with open_page("compare", f"All methods of a run compared with {BASE}, the matcher before adaptation."):
+    show_tour()
     follow_link()
     record = pick_run()
     if record is not None:
@@ -238,6 +253,7 @@ with open_page("compare", f"All methods of a run compared with {BASE}, the match
             show_reliability(folder, found)
             show_changes(record, folder, found)
             show_budget(folder, found)
+            show_flips(folder)
             show_runs(record)
         elif folder.ready:
             st.info("The methods can be compared once the run is done.", icon=":material/hourglass_empty:")

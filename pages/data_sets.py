@@ -12,7 +12,7 @@ from pages.parts.data.manage import show_manage
 from pages.parts.data.set_view import edit_map, edit_types, map_problem, show_figures, show_previews, show_problems
 from pages.parts.data.uses_view import possible, show_uses
 from pages.parts.frame import address
-from pages.parts.frame.page import open_page
+from pages.parts.frame.page import open_page, section
 from pages.parts.frame.text import literal, short
 from riskcore.data.uses import UseKind
 from riskcore.errors import ConfigError
@@ -96,26 +96,20 @@ def show(one: KnownSet) -> None:
     if figures.profile is None:
         return
     show_figures(figures.profile)
-    st.subheader("What is possible", anchor=False)
+    section("What is possible")
     show_uses(figures.uses)
     next_step(one.path, figures.uses, one.types, "set")
     if not possible(figures.uses, UseKind.CANDIDATES) and blocking_job.may_search(one.path):
         with st.container(border=True):
             candidates_step.find_candidates(one.path)
-    st.subheader(
-        "Attributes",
-        anchor=False,
-        help="Types decide how values are compared. They are inferred; correct them if needed.",
-    )
+    section("Attributes", help="Types decide how values are compared. They are inferred; correct them if needed.")
     types = edit_types(figures, one.types, f"types {one.path}")
     if types != one.types and st.button("Save types", type="primary", icon=":material/save:"):
         register(one.path, types=types)
         st.rerun()
-    st.subheader(
-        "Attribute map", anchor=False, help="Needed only where the source uses other names, such as author for authors."
-    )
+    section("Attribute map", help="Needed only where the source uses other names, such as author for authors.")
     _map(one, figures)
-    st.subheader("Preview", anchor=False)
+    section("Preview")
     show_previews(figures.previews)
     st.caption(f"Content fingerprint: `{figures.profile.fingerprint}`")
 

@@ -6,16 +6,19 @@ from pages.parts.data.known_sets import known_sets
 from pages.parts.frame.errors import guarded
 from pages.parts.frame.glossary import formula
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.page import open_page
+from pages.parts.frame.page import open_page, section
 from pages.parts.frame.text import duration, literal, plural
 from pages.parts.runs.form_data import take_target
+from pages.parts.runs.repair_picture import watch_repair
 from pages.parts.runs.run_form import FilledForm, estimate_of, run_form
 from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import choose_run, no_runs, pick_run, store
 from pages.parts.runs.run_start import start_run
 from pages.parts.runs.run_view import describe, show_run
+from pages.parts.tour.banner import show_tour
 from riskcore.audit.labels import draft_config
 from riskcore.config import RunConfig
+from riskcore.runs import RunFolder
 
 WATCH, NEW = "Watch a run", "Start a new run"
 LONG_RUN = 3600  # seconds; above this the form suggests how to make the run shorter
@@ -83,9 +86,10 @@ def show_chosen() -> None:
     if active:
         with st.expander(f"{plural(len(active), 'other active run')}", icon=":material/progress_activity:"):
             run_table(active)
-    st.subheader(literal(record.name, 80), anchor=False)
+    section(literal(record.name, 80))
     st.caption(literal(describe(record), 300))
     show_run(record.id)
+    watch_repair(RunFolder(record.folder), record.state.over)
     if record.state.over:
         with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):
             st.write("This deletes the run with its scores, events and verdicts. It cannot be undone.")
@@ -93,6 +97,7 @@ def show_chosen() -> None:
 
 
 with open_page("fine_tuning", "Train a matcher on the source, adapt it to the target, and watch its progress."):
+    show_tour()
     has_runs = bool(store().list())
     if take_target(known_sets()):
         st.session_state["show"] = NEW

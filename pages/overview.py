@@ -3,13 +3,14 @@
 import streamlit as st
 
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.page import open_page
+from pages.parts.frame.page import open_page, section
 from pages.parts.frame.palette import FLIPPED, INK, MATCH, RISKY
 from pages.parts.runs.proposals import warn_of_all
 from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import store
 from pages.parts.runs.run_view import show_run
 from pages.parts.runs.sample_run import NAME, start_sample
+from pages.parts.tour.banner import begin_tour
 from riskcore.runs import RunRecord
 
 RECENT = 8
@@ -19,9 +20,9 @@ STYLE = """<style>
  background:color-mix(in srgb,var(--tone) 9%,transparent);
  border:1px solid color-mix(in srgb,var(--tone) 45%,transparent)}
 .rc-stage b{display:block;margin-bottom:.2rem}
-.rc-stage span{font-size:.85rem;opacity:.8}
-.rc-arrow{align-self:center;opacity:.55;font-size:1.15rem}
-.rc-loop{text-align:center;font-size:.82rem;opacity:.7;margin:.1rem 0 .6rem}
+.rc-stage span{font-size:.85rem;opacity:.85}
+.rc-arrow{align-self:center;opacity:.75;font-size:1.15rem}
+.rc-loop{text-align:center;font-size:.85rem;opacity:.8;margin:.1rem 0 .6rem}
 </style>"""
 STAGES = (
     (INK, "1 · Train", "train a matcher on the labelled source"),
@@ -54,8 +55,11 @@ def show_doors(records: list[RunRecord]) -> None:
         door("I already have a matcher’s scores", "See which of its answers are risky, and why. Review these first.")
         data_link("Add scores", "scores")
     with sample:
-        door("Run the sample", "A curated bibliography as source, a scraped one as target. Takes under a minute.")
-        if st.button("Run the sample", type="primary", icon=":material/play_arrow:", disabled=running is not None):
+        door("See it work", "A finished example: five stops in ninety seconds. Or run it yourself, in under a minute.")
+        row = st.container(horizontal=True)
+        if row.button("Take the tour", type="primary", icon=":material/tour:"):
+            begin_tour()
+        if row.button("Run the sample", icon=":material/play_arrow:", disabled=running is not None):
             st.query_params["run"] = start_sample(store()).id
             st.rerun()
     shown = running.id if running else st.query_params.get("run")
@@ -74,16 +78,19 @@ def data_link(label: str, add: str) -> None:
 
 
 def show_stages() -> None:
-    st.subheader("How it works", anchor=False)
+    section("How it works")
     st.html(
         f'{STYLE}<div class="rc-flow" role="img" aria-label="Train, find rules, measure risk, repair, audit">'
         + '<span class="rc-arrow">→</span>'.join(stage(*one) for one in STAGES)
-        + '</div><div class="rc-loop">↺ steps 3 and 4 are repeated in every iteration</div>'
+        + '</div><div class="rc-loop">Steps 3 and 4 are repeated in every iteration.</div>'
+    )
+    st.page_link(
+        SCREENS["help"].path, label="The method in words", icon=SCREENS["help"].icon, query_params={"part": "method"}
     )
 
 
 def recent(records: list[RunRecord]) -> None:
-    st.subheader("Recent runs", anchor=False)
+    section("Recent runs")
     if not records:
         st.info("There are no runs yet. Choose one of the three ways above.", icon=":material/info:")
         return

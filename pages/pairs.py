@@ -1,7 +1,6 @@
-"""The queue of pairs by risk, and the card of one pair with its reasons and its verdict."""
+"""The queue of pairs by risk, each with its reason, and the card of one pair with its balance sheet and its verdict."""
 
 import dataclasses
-from collections.abc import Sequence
 
 import streamlit as st
 
@@ -9,17 +8,29 @@ from pages.parts.audit import verdicts
 from pages.parts.audit.verdict_bar import verdict_bar
 from pages.parts.frame.errors import boundary
 from pages.parts.frame.page import open_page
-from pages.parts.frame.tables import selected_row, table_height
 from pages.parts.frame.text import plural
-from pages.parts.pairs.filters import filter_bar, requested_page
+from pages.parts.pairs.error_kinds_view import show_error_kinds
+from pages.parts.pairs.filters import filter_bar, narrowed_by, requested_page
 from pages.parts.pairs.pair_card import show_pair, show_reasons
-from pages.parts.pairs.queue import QueuePosition, position_of, queue_csv, queue_table, score_columns
-from pages.parts.pairs.reasons import explain, reasons_of
+from pages.parts.pairs.queue import QueuePosition, position_of, queue_csv
+from pages.parts.pairs.queue_list import queue_rows, show_queue_list
+from pages.parts.pairs.reasons import flip_marks, why
 from pages.parts.runs.proposals import only_proposes, warn_of_proposals
-from pages.parts.runs.run_files import detail_of, page_of, rules_of, subjects_of
+from pages.parts.runs.run_files import detail_of, page_of, reasons_on, rules_of, subjects_of
 from pages.parts.runs.run_picker import View, pick_view
+from pages.parts.tour.banner import show_tour
 from riskcore.audit import Verdict
+from riskcore.rules.sentences import rule_sentence
 from riskcore.runs import PairPage, PairQuery
+
+# From this width on, the list stays beside the card; below it, the card has the page to itself.
+SPLIT = """<style>
+div:has(>.st-key-queue_beside){display:none}
+@media (min-width:1600px){div:has(>.st-key-queue_beside){display:block;flex:0 0 25rem !important;width:25rem !important;
+ min-width:25rem;position:sticky;top:3.6rem}
+.st-key-queue_beside{max-height:calc(100vh - 5rem);overflow-y:auto}}
+div:has(>.st-key-card_pane){min-width:0;flex:1 1 0 !important}
+</style>"""
 
 
 def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
@@ -28,31 +39,28 @@ def show_queue(view: View, query: PairQuery, page: PairPage) -> None:
     if not page.total:
         st.info("No pairs match these filters. Change or clear them.", icon=":material/filter_alt_off:")
         return
-    ids = list(page.rows["pair_id"])
     icon = ":material/play_arrow:"
     if bar[1].button("Open the first pair", type="primary", icon=icon, shortcut="O", width="stretch"):
-        open_pair(ids[0])
+        open_pair(page.rows["pair_id"].iloc[0])
         st.rerun()
     with bar[2]:
         offer_download(view, query)
-    key = f"queue {view.run.id} {query} {page.page}"
-    st.dataframe(
-        queue_table(page.rows, view.folder.attributes(), only_proposes(view.folder)),
-        key=key,
-        hide_index=True,
-        height=table_height(len(ids), 620),
-        selection_mode=["single-row", "single-cell"],
-        on_select=lambda: open_selected(key, ids),
-        column_config=score_columns(view.folder.attributes()),
-        placeholder="–",
-        alt=f"{len(ids)} pairs with risk, label, flip, verdict and the values of both records",
-    )
+    show_rows(view, query, page)
     if page.pages > 1:
         paging = f"paging {view.run.id} {page.page} {page.pages}"
         st.pagination(page.pages, default=page.page, key=paging, on_change=turn_page, args=(paging,))
     st.caption(
         "Select a row, or press O, to open a pair. The address contains run, filters and page, so you can share it."
     )
+
+
+def show_rows(view: View, query: PairQuery, page: PairPage, opened: str | None = None) -> None:
+    """The rows of a page, each with its reason; beside a card, without the records."""
+    reasons = reasons_on(view.folder, view.method, view.iteration, page.rows)
+    flips = flip_marks(view, page.rows, only_proposes(view.folder))
+    rows = queue_rows(page.rows, view.folder.attributes(), reasons, flips, opened)
+    beside = opened is not None
+    show_queue_list(rows, "queue beside" if beside else "queue", open_pair, narrow=beside)
 
 
 def offer_download(view: View, query: PairQuery) -> None:
@@ -66,12 +74,6 @@ def offer_download(view: View, query: PairQuery) -> None:
         width="stretch",
         help="The first 10,000 pairs of this queue as CSV, with scores and both records.",
     )
-
-
-def open_selected(key: str, ids: Sequence[str]) -> None:
-    row = selected_row(st.session_state[key])
-    if row is not None and row < len(ids):
-        open_pair(ids[row])
 
 
 def open_pair(pair: str | None, page: int | None = None) -> None:
@@ -91,9 +93,8 @@ def turn_page(key: str) -> None:
 def show_card(view: View, pair: str, position: QueuePosition, judged: dict[str, Verdict]) -> None:
     step_bar(position)
     detail = detail_of(view.folder, pair, view.method, view.iteration, position.row)
-    explanation = explain(view, detail)
-    reasons = reasons_of(view, detail, explanation)
-    show_pair(detail, reasons, only_proposes(view.folder))
+    found = why(view, detail)
+    show_pair(view, detail, found, only_proposes(view.folder))
     verdict_bar(
         view.run.id,
         pair,
@@ -102,7 +103,7 @@ def show_card(view: View, pair: str, position: QueuePosition, judged: dict[str, 
         undo=lambda: verdicts.undo_last(view.run.id),
         can_undo=verdicts.last_given(view.run.id) is not None,
     )
-    show_reasons(view, detail, explanation, reasons)
+    show_reasons(view, detail, found)
 
 
 def step_bar(position: QueuePosition) -> None:
@@ -131,26 +132,39 @@ def step_bar(position: QueuePosition) -> None:
 
 @st.fragment
 def browse(view: View, query: PairQuery, with_card: bool) -> None:
-    """The queue or one pair's card. Stepping through pairs and pages redraws only this."""
+    """The queue, or one pair's card with the queue beside it. Stepping through pairs and pages redraws only this."""
     with boundary("pairs"):
         pair = st.query_params.get("pair")
         if (pair is not None) is not with_card:
             st.rerun()  # the filters fold and unfold with the change
         judged = verdicts.current(view.run.id)
         words = verdicts.as_words(judged)
+        page = page_of(view.folder, dataclasses.replace(query, page=requested_page()), words)
         if pair is None:
-            show_queue(view, query, page_of(view.folder, dataclasses.replace(query, page=requested_page()), words))
-        else:
-            show_card(view, pair, position_of(view.folder, query, requested_page(), pair, words), judged)
+            show_queue(view, query, page)
+            return
+        st.html(SPLIT)
+        with st.container(horizontal=True, gap="medium", vertical_alignment="top"):
+            with st.container(key="queue_beside"):
+                show_rows(view, query, page, pair)
+            with st.container(key="card_pane"):
+                show_card(view, pair, position_of(view.folder, query, requested_page(), pair, words), judged)
 
 
-with open_page("pairs", "The pairs whose labels are most likely to be wrong, each with its reasons."):
+with open_page("pairs", "The pairs whose labels are most likely to be wrong, each with its reason."):
+    show_tour()
     view = pick_view()
     if view is not None:
         verdicts.ask_name()
         warn_of_proposals(view.run)
         with_card = "pair" in st.query_params
-        texts = tuple(rule.text for rule in rules_of(view.folder).rules)
+        texts = tuple(rule_sentence(rule) for rule in rules_of(view.folder).rules)
         with st.expander("Filters", expanded=not with_card, icon=":material/filter_alt:"):
             query = filter_bar(view, texts, subjects_of(view.folder))
+        narrowed_by(view, query)
+        if not with_card:
+            kinds = st.expander("Errors by kind", icon=":material/category:", key="error kinds", on_change="rerun")
+            if kinds.open:
+                with kinds:
+                    show_error_kinds(view, verdicts.current(view.run.id))
         browse(view, query, with_card)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages.parts.frame.address import choose
-from pages.parts.frame.page import open_page
+from pages.parts.frame.page import open_page, section
 from pages.parts.frame.palette import method_words
 from pages.parts.results.constraint import applied_constraint, show_constraint
 from pages.parts.results.downloads import show_downloads
@@ -56,7 +56,7 @@ def show(record: RunRecord, folder: RunFolder, methods: list[str]) -> None:
     show_summary(result_of(key))
     if can_cluster(key):
         show_constraint(key)
-        st.subheader("Pairs and entities", anchor=False)
+        section("Pairs and entities")
         show_parts(key)
     else:
         st.info(

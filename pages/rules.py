@@ -1,118 +1,35 @@
-"""The table of rules, one rule with its pairs and errors, and what changes when a rule is muted or pinned."""
+"""The table of rules, one rule with its errors and pairs, and what changes when a rule is muted or pinned."""
 
+import html
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pandas as pd
 import streamlit as st
 
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.page import open_page
-from pages.parts.frame.palette import MATCH, NON_MATCH
-from pages.parts.frame.tables import ColumnConfig, follow_link, link_table, selected_row, table_height
-from pages.parts.frame.text import number, percent, plural, short
+from pages.parts.frame.page import open_page, section
+from pages.parts.frame.palette import of_label
+from pages.parts.frame.tables import ColumnConfig, follow_link, link_table
+from pages.parts.frame.text import number, percent, plural
 from pages.parts.pairs.queue import queue_table, score_columns
+from pages.parts.pairs.record_table import records_table
 from pages.parts.rules import what_if
 from pages.parts.rules.reason_cards import Reason, reasons_html
+from pages.parts.rules.rule_list import show_rules
 from pages.parts.runs.proposals import only_proposes, warn_of_proposals
-from pages.parts.runs.run_files import page_of, rule_table_of, rules_of
+from pages.parts.runs.run_files import page_of, rule_table_of, rules_of, stamp
 from pages.parts.runs.run_picker import View, pick_view
-from riskcore.runs import PairPage, PairQuery
+from riskcore.data.problems import visible
+from riskcore.rules.record import record_words
+from riskcore.runs import PairPage, PairQuery, RunFolder
+from riskcore.runs.readers.validation_pairs import ValidationRecord, rule_on_validation
 
+SHOWN_ERRORS, MOST_ERRORS = 3, 50  # validation pairs: at once, and at all
 SHOWN_PAIRS = 20
-
-
-def show_table(view: View, table: pd.DataFrame) -> None:
-    decided = what_if.decisions(view.run.id)
-    columns = st.columns([2, 4, 2], vertical_alignment="bottom")
-    outcome = columns[0].selectbox("Outcome", ["both", MATCH.text, NON_MATCH.text], key="says", bind="query-params")
-    text = columns[1].text_input("Search in rules", key="rule_text", bind="query-params", max_chars=200)
-    weighted = columns[2].toggle("Only rules with weight", help="Hide rules whose learned weight is 0.", key="weighted")
-    rows = table
-    if outcome != "both":
-        rows = rows[rows["outcome"] == str(outcome).split()[1]]
-    if text:
-        rows = rows[rows["text"].str.contains(text, case=False, regex=False)]
-    if weighted:
-        rows = rows[rows["weight"] > 0]
-    st.markdown(f"**{plural(len(rows), 'rule')}** of {len(table):,}")
-    if rows.empty:
-        st.info("No rules match these filters. Change or clear them.", icon=":material/filter_alt_off:")
-        return
-    rows = rows.sort_values("weight", ascending=False, kind="stable")
-    numbers = list(rows["rule"])
-    key = f"rules {view.run.id} {view.method} {view.iteration} {outcome} {text} {weighted}"
-    st.dataframe(
-        shown_table(rows, decided),
-        key=key,
-        hide_index=True,
-        height=table_height(len(rows), 420),
-        selection_mode=["single-row", "single-cell"],
-        on_select=lambda: open_selected(key, numbers),
-        column_config=rule_columns(view.folder.has_truth, has_validation(table)),
-        placeholder="–",
-        alt="rules with support, purity, weight and conflicts",
-    )
-    st.caption(
-        "Select a row to see the rule's pairs. Its share of correct labels is measured on the pairs it fires on. "
-        f"Labels used: {labels_of(table, view.folder.has_truth)}."
-    )
-
-
-def labels_of(table: pd.DataFrame, has_truth: bool) -> str:
-    """The labels that the rules were measured with."""
-    used = ["source", *(["validation"] if has_validation(table) else [])]
-    return ", ".join([*used, *(["target (for scoring only)"] if has_truth else [])])
-
-
-def shown_table(rows: pd.DataFrame, decided: what_if.RuleDecisions) -> pd.DataFrame:
-    signs = {"match": MATCH.text, "non-match": NON_MATCH.text}
-    return pd.DataFrame(
-        {
-            "rule": [short(text.rpartition(" -> ")[0], 200) for text in rows["text"]],
-            "outcome": [signs[outcome] for outcome in rows["outcome"]],
-            **({"what if": [decided.state_of(int(rule)) for rule in rows["rule"]]} if decided else {}),
-            "weight": rows["weight"].to_numpy(),
-            "fired": rows["target_fired"].to_numpy(),
-            "conflicts": rows["conflicts"].to_numpy(),
-            "source": 100 * rows["source_purity"].to_numpy(),
-            "validation": 100 * rows["validation_purity"].to_numpy(),
-            "target": 100 * rows["target_purity"].to_numpy(),
-            "support": rows["source_support"].to_numpy(dtype=float, na_value=np.nan),
-            **({"learned from": rows["learned_from"].to_numpy()} if rows["learned_from"].nunique() > 1 else {}),
-        }
-    )
-
-
-def has_validation(table: pd.DataFrame) -> bool:
-    """Whether any rule was measured on validation pairs; without them the column is left out."""
-    return bool(table["validation_purity"].notna().any())
-
-
-def rule_columns(has_truth: bool, has_validation: bool) -> ColumnConfig:
-    numbers = st.column_config.NumberColumn
-    return {
-        "rule": st.column_config.TextColumn(width=300),
-        "weight": numbers(format="%.2f", help=WORDS["weight"]),
-        "fired": numbers(help="Target pairs the rule fires on."),
-        "conflicts": numbers(help=WORDS["conflicts"]),
-        "source": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: source."),
-        "validation": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: validation.")
-        if has_validation
-        else None,
-        "target": numbers(format="%.1f %%", help=f"{WORDS['purity']} Labels used: target, for scoring only.")
-        if has_truth
-        else None,
-        "support": numbers(help=WORDS["support"]),
-    }
-
-
-def open_selected(key: str, numbers: Sequence[int]) -> None:
-    row = selected_row(st.session_state[key])
-    if row is not None and row < len(numbers):
-        st.query_params["one"] = str(numbers[row])
+MOST_ATTRIBUTES = 3  # in the table of a rule's pairs
+VALUES_WIDTH, MIN_WIDTH = 560, 90  # pixels of all values at a window of 1440, and of one
 
 
 def close_rule() -> None:
@@ -120,25 +37,94 @@ def close_rule() -> None:
 
 
 def show_rule(view: View, table: pd.DataFrame, rule: int) -> None:
-    row, rules = table.iloc[rule], rules_of(view.folder)
+    row = table.iloc[rule]
+    validated = rule_on_validation_of(view, rule)
     st.button("All rules", icon=":material/list:", shortcut="Q", on_click=close_rule)
-    reason = Reason(rules.rules[rule], row["outcome"], 0.0, float(row["weight"]), float(row["mean"]), 0.0)
+    reason = Reason(
+        rule=rules_of(view.folder).rules[rule],
+        outcome=row["outcome"],
+        share=0.0,
+        weight=float(row["weight"]),
+        mean=float(row["mean"]),
+        drop=0.0,
+        support=None if pd.isna(row["source_support"]) else int(row["source_support"]),
+        purity=None if pd.isna(row["source_purity"]) else float(row["source_purity"]),
+        from_validation=row["learned_from"] == "validation",
+        validation_right=None if validated is None else validated.right,
+        validation_pairs=None if validated is None else validated.pairs,
+    )
     st.html(reasons_html([reason], {}, 0.5, with_share=False))
-    if row["learned_from"] == "validation":
-        st.caption(
-            f"Learned from {plural(int(row['validation_fired']), 'validation pair')}: it looks at an attribute that "
-            "the source does not have. Its purity there is what it was found by."
+    show_validation_errors(validated, row["outcome"], f"{view.run.id} {rule}")
+    section("Its record", WORDS["purity"])
+    show_record(row)
+    what_if_bar(view, rule)
+    section("Target pairs it fires on")
+    show_pairs(view, rule, row["outcome"])
+
+
+def rule_on_validation_of(view: View, rule: int) -> ValidationRecord | None:
+    return _on_validation(str(view.folder.path), rule, stamp(view.folder.other_pairs_file, view.folder.rules_file))
+
+
+@st.cache_data(max_entries=50, show_spinner=False)
+def _on_validation(path: str, rule: int, written: tuple[int, ...]) -> ValidationRecord | None:
+    return rule_on_validation(RunFolder(path), rule, MOST_ERRORS)
+
+
+def show_validation_errors(validated: ValidationRecord | None, outcome: str, key: str) -> None:
+    """The validation pairs whose label contradicts the rule, both records side by side."""
+    section("Where it was wrong on validation", WORDS["validation"])
+    if validated is None:
+        st.caption("This run has no validation pairs, so nothing is known of the rule on labelled pairs of the target.")
+        return
+    if not validated.wrong:
+        fired = "the one validation pair" if validated.pairs == 1 else f"all {validated.pairs:,} validation pairs"
+        right = (
+            f"Nowhere: it was right on {fired} it fires on." if validated.pairs else "It fires on no validation pair."
         )
+        st.caption(f"{right} Labels used: validation.")
+        return
+    st.markdown(
+        f"**{plural(validated.wrong, 'pair')}** of the {validated.pairs:,} validation pairs it fires on "
+        f"{'has' if validated.wrong == 1 else 'have'} the label {'non-match' if outcome == 'match' else 'match'}."
+    )
+    every = len(validated.errors) > SHOWN_ERRORS and st.toggle(
+        f"Show {'all' if len(validated.errors) == validated.wrong else 'the first'} {len(validated.errors)}",
+        key=f"all errors {key}",
+    )
+    for pair in validated.errors if every else validated.errors[:SHOWN_ERRORS]:
+        mark = of_label(pair.label)
+        title = f"{mark.text} by its label · pair {visible(pair.pair_id)}"
+        with st.container(border=True):
+            st.html(f"<strong>{html.escape(title)}</strong>{records_table(pair.left, pair.right, list(pair.left))}")
+    st.caption("Labels used: validation.")
+
+
+def show_record(row: pd.Series) -> None:
+    """Weight and counts, then the share of correct labels on each part."""
     columns = st.columns(6)
     columns[0].metric("Weight", number(row["weight"]), help=WORDS["weight"])
     columns[1].metric("Target pairs", f"{int(row['target_fired']):,}", help="Target pairs the rule fires on.")
     columns[2].metric("Conflicts", f"{int(row['conflicts']):,}", help=WORDS["conflicts"])
-    columns[3].metric("Source purity", percent(row["source_purity"]), help=f"{WORDS['purity']} Labels used: source.")
-    validated = "Labels used: validation." if has_validation(table) else "There are no validation labels."
-    columns[4].metric("Validation purity", percent(row["validation_purity"]), help=validated)
+    shares = (("Validation", "validation", "validation"), ("Source", "source", "source"))
+    for column, (title, part, used) in zip(columns[3:5], shares, strict=True):
+        column.metric(f"{title} purity", percent(row[f"{part}_purity"]), help=f"Labels used: {used}.")
     columns[5].metric("Target purity", percent(row["target_purity"]), help="Labels used: target, for scoring only.")
-    what_if_bar(view, rule)
-    show_pairs(view, rule, row["outcome"])
+    words = [record_of(row, part) for part in ("validation", "source")]
+    known = [f"{word[0].upper()}{word[1:]}" for word in words if word]
+    if row["learned_from"] == "validation":
+        known.append("It looks at an attribute that the source does not have, and was learned from validation pairs")
+    if known:
+        st.caption(f"{'. '.join(known)}.")
+
+
+def record_of(row: pd.Series, part: str) -> str:
+    """How often the rule was right on a part, in words; empty where that is not known."""
+    pairs = row["validation_fired" if part == "validation" else "source_support"]
+    if pd.isna(pairs):
+        return ""
+    purity = row[f"{part}_purity"]
+    return record_words(0 if pd.isna(purity) else round(purity * pairs), int(pairs), part)
 
 
 def what_if_bar(view: View, rule: int) -> None:
@@ -183,11 +169,26 @@ def show_some(view: View, rule: int, pages: list[PairPage], key: str) -> None:
         return
     rows = pd.concat([page.rows for page in pages if len(page.rows)], ignore_index=True)
     rows = rows.sort_values("risk", ascending=False, kind="stable", ignore_index=True).head(SHOWN_PAIRS)
-    table = queue_table(rows, view.folder.attributes(), only_proposes(view.folder)).drop(columns="verdict")
+    attributes = looked_at(view, rule)
+    table = queue_table(rows, attributes, only_proposes(view.folder)).drop(columns="verdict")
     links = [("pairs", {**view.link, "rule": str(rule), "pair": pair}) for pair in table["pair"]]
-    link_table(table, key, links, score_columns(view.folder.attributes()), "pairs the rule fires on, riskiest first")
+    columns = score_columns(attributes) | value_columns(attributes)
+    link_table(table, key, links, columns, "pairs the rule fires on, riskiest first")
     which = f"The {len(rows)} riskiest of {total:,}" if len(rows) < total else plural(total, "pair")
     st.caption(f"{which}. Select a pair to open its card.")
+
+
+def looked_at(view: View, rule: int) -> list[str]:
+    """The attributes that the rule looks at, after the first one, by which people know a record; so the table fits."""
+    attributes = view.folder.attributes()
+    used = {condition.attribute for condition in rules_of(view.folder).rules[rule].conditions}
+    return [name for place, name in enumerate(attributes) if place == 0 or name in used][:MOST_ATTRIBUTES]
+
+
+def value_columns(attributes: Sequence[str]) -> ColumnConfig:
+    """Values share the width that scores and the pair's id leave."""
+    column = st.column_config.TextColumn(width=max(MIN_WIDTH, VALUES_WIDTH // (2 * len(attributes))))
+    return {f"{side} {name}": column for name in attributes for side in ("left", "right")}
 
 
 def show_outcome(view: View) -> None:
@@ -234,6 +235,6 @@ with open_page("rules", "What each rule predicts, how often it is correct, and h
             show_outcome(view)
             rule = requested_rule(len(table))
             if rule is None:
-                show_table(view, table)
+                show_rules(view, table)
             else:
                 show_rule(view, table, rule)

@@ -131,6 +131,11 @@ COMPARE_COLUMNS = (
     "lacked",  # what the method could not do for lack of labels
 )
 RECORD_COLUMNS = ("attribute", "left", "right")
+BALANCE_COLUMNS = (
+    "subject",  # an attribute, the whole record, other candidates, or before comparing
+    "voice",  # who says it: the matcher, a forest, the rules, ...
+    "contribution",  # in log-odds, above 0 towards a match; they add up to the combined log-odds
+)
 REASON_COLUMNS = (
     "reason",  # a rule in words, or "the matcher"
     "weight",

@@ -41,6 +41,7 @@ class Stream(enum.IntEnum):
     SOURCE_OUT_OF_BAG = 29  # the forest behind competing candidates within one data set
     LABEL_DRAW = 30  # pairs drawn for labelling
     LABEL_SPLIT = 31  # labels that are the source and the validation pairs where there is no source
+    REASON_RESAMPLES = 32  # fits that show how stable the leading reason of a pair is
 
 
 def stream(seed: int, purpose: Stream) -> np.random.Generator:

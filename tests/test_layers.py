@@ -28,6 +28,7 @@ TORCH_FREE = (
 NEEDS_TORCH = (
     "riskcore.risk.fit",
     "riskcore.runs.worker",
+    "riskcore.runs.worker.sheets",
     "riskcore.runs.bundle.read",
     "riskcore.runs.bundle.write",
 )

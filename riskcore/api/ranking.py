@@ -30,6 +30,7 @@ from riskcore.errors import ConfigError
 from riskcore.matchers.base import Examples
 from riskcore.matchers.external import ExternalMatcher
 from riskcore.risk import RiskModel
+from riskcore.rules.sentences import rule_sentence
 from riskcore.training.evidence import Evidence
 from riskcore.training.results import LabelRisk
 
@@ -213,7 +214,7 @@ def _reasons(evidence: Evidence, model: RiskModel, label: np.ndarray) -> list[st
     """Per pair the heaviest fired rules that point to the other label, in words."""
     fired = sparse.csr_array(evidence.target.fired)
     outcome = np.array([rule.outcome == "match" for rule in evidence.rules.rules], dtype=np.int8)
-    weight, rules = model.effective_weight, [rule.text for rule in evidence.rules.rules]
+    weight, rules = model.effective_weight, [f"{rule_sentence(rule)}: {rule.outcome}" for rule in evidence.rules.rules]
     found = []
     for row in range(len(label)):
         here = fired.indices[fired.indptr[row] : fired.indptr[row + 1]]

@@ -27,6 +27,8 @@ from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids, take_scores
 from riskcore.runs.readers.method_comparison import comparison
 from riskcore.runs.readers.pair_detail import explain_detail, pair_detail, pair_history
+from riskcore.runs.readers.pair_reasons import attribute_types, reason_of_sheet
+from riskcore.runs.readers.pair_sheet import sheet_of_detail
 from riskcore.runs.readers.queries import MAX_PAGE_SIZE, PairQuery, all_pairs, query_pairs
 from riskcore.runs.readers.rule_table import rule_table
 from riskcore.runs.store.run_record import RunNotFoundError
@@ -120,11 +122,15 @@ class Run:
         return query_pairs(self._folder, query, verdicts_in(self.folder)).rows.drop(columns=ROW)
 
     def explain(self, pair: str, *, method: str | None = None, iteration: int | None = None) -> PairExplanation:
-        """Why the pair (`ltable_id:rtable_id`) has its risk: both records, and what each rule adds."""
+        """Why the pair (`ltable_id:rtable_id`) has its risk: both records, the reason in words, the balance sheet, and
+        what each rule adds."""
         wanted = self._with_risk(method)
         detail = pair_detail(self._folder, str(pair), wanted, iteration)
         found = explain_detail(self._folder, detail, wanted, iteration)
-        return PairExplanation.of(detail, found, pair_history(self._folder, str(pair), wanted, detail.row))
+        history = pair_history(self._folder, str(pair), wanted, detail.row)
+        sheet = sheet_of_detail(self._folder, detail, wanted, iteration)
+        reason = None if sheet is None else reason_of_sheet(detail, attribute_types(self._folder), sheet)
+        return PairExplanation.of(detail, found, history, sheet, reason)
 
     def rules(self, method: str | None = None, iteration: int | None = None) -> pd.DataFrame:
         """A row per rule, heaviest first: its record on source, validation and target, and its weight."""

@@ -16,6 +16,7 @@ from scipy import sparse
 from riskcore.risk import RiskModel
 from riskcore.risk.scoring import rule_terms
 from riskcore.rules.rule import Rule
+from riskcore.rules.sentences import rule_sentence
 from riskcore.runs.candidate_files import read_other_fired
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
@@ -57,7 +58,7 @@ class RankedRules:
         terms = rule_terms(model)
         weight, towards = terms[:, 0], terms[:, 1]
         self.rules = len(rules)
-        self._texts = np.array([" and ".join(one.text for one in rule.conditions) for rule in rules], dtype=object)
+        self._texts = np.array([rule_sentence(rule) for rule in rules], dtype=object)
         outcome = np.array([rule.outcome == "match" for rule in rules], dtype=bool)
         heavy = weight >= LEAST_WEIGHT
         self._rank = np.full((2, len(rules)), len(rules))  # by label; rules that point elsewhere come last

@@ -9,6 +9,7 @@ import dataclasses
 import hashlib
 import json
 import time
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,6 +26,8 @@ VERDICTS = ("match", "non-match", "unsure")
 WITHDRAWN = "withdrawn"
 MAX_NOTE = 10_000  # characters; a longer note is a pasted file
 MAX_NAME = 200
+MAX_AT_ONCE = 10_000  # entries of one click
+BULK, SAMPLED = "bulk: ", "sample of a group"  # how the notes of such verdicts begin
 
 
 class VerdictError(RiskcoreError):
@@ -45,6 +48,25 @@ class Verdict:
     digest: str = ""
 
 
+def bulk_note(sampled: int, verdict: str) -> str:
+    """The note of verdicts on the rest of a group, given after a sample of it was judged pair by pair."""
+    return f"{BULK}sample of {sampled:,}, all {verdict}"
+
+
+def is_bulk(verdict: Verdict) -> bool:
+    """Whether the verdict was given to many pairs at once, after a sample of them."""
+    return verdict.note.startswith(BULK)
+
+
+def is_sampled(verdict: Verdict) -> bool:
+    """Whether the verdict was given on a pair of the sample that a group is judged by."""
+    return verdict.note.startswith(SAMPLED)
+
+
+Entered = tuple[str, str]  # a pair's id, and its verdict or WITHDRAWN
+Reader = Callable[[str | None], Mapping[str, Verdict]]  # the current verdicts, of this person or of anyone
+
+
 class VerdictLog:
     """All verdicts of a store's runs."""
 
@@ -53,25 +75,43 @@ class VerdictLog:
 
     def add(self, run: str, pair_id: str, verdict: str, note: str = "", who: str = "") -> Verdict:
         """Record a verdict. A person's later verdict on the same pair replaces the earlier one."""
-        if verdict not in VERDICTS:
-            raise VerdictError(f"{verdict!r} is not a verdict. Possible: {', '.join(VERDICTS)}.")
-        return self._append(run, pair_id, verdict, note, who)
+        _check_word(verdict)
+        return self._append(run, lambda _: [(pair_id, verdict)], note, who)[0]
+
+    def add_many(self, run: str, pair_ids: Sequence[str], verdict: str, note: str = "", who: str = "") -> list[Verdict]:
+        """Record one verdict on each of these pairs that has none by anyone, in one transaction: all, or none."""
+        _check_word(verdict)
+        _check_size(pair_ids)
+
+        def unjudged(current: Reader) -> list[Entered]:
+            judged = current(None)
+            return [(pair, verdict) for pair in dict.fromkeys(pair_ids) if pair not in judged]
+
+        return self._append(run, unjudged, note, who)
 
     def undo(self, run: str, pair_id: str, who: str = "") -> Verdict:
         """Withdraw this person's verdict on the pair."""
         if pair_id not in self.current(run, who):
             raise VerdictError(f"{who or 'Nobody'} has no verdict on {shown(pair_id)} to withdraw.")
-        return self._append(run, pair_id, WITHDRAWN, "", who)
+        return self._append(run, lambda _: [(pair_id, WITHDRAWN)], "", who)[0]
+
+    def undo_many(self, run: str, numbers: Mapping[str, int], who: str = "") -> list[Verdict]:
+        """Withdraw these verdicts of a person, each given by its pair and its number, in one transaction.
+
+        A verdict that was replaced or withdrawn since is left alone.
+        """
+        _check_size(numbers)
+
+        def unchanged(current: Reader) -> list[Entered]:
+            held = current(who)
+            return [(pair, WITHDRAWN) for pair, at in numbers.items() if pair in held and held[pair].number == at]
+
+        return self._append(run, unchanged, "", who)
 
     def current(self, run: str, who: str | None = None) -> dict[str, Verdict]:
         """The current verdict on each pair: the latest that was not withdrawn, by this person or, if none is named, by
         any."""
-        by_person: dict[tuple[str, str], Verdict] = {}
-        for entry in self.entries(run):
-            by_person.pop((entry.pair_id, entry.who), None)  # so that the order is that of the current entries
-            if entry.verdict != WITHDRAWN:
-                by_person[entry.pair_id, entry.who] = entry
-        return {pair: entry for (pair, person), entry in by_person.items() if who is None or person == who}
+        return _current(self.entries(run), who)
 
     def history(self, run: str, pair_id: str) -> list[Verdict]:
         """Every entry about one pair, the oldest first."""
@@ -99,21 +139,31 @@ class VerdictLog:
             before = row.digest
         return problems
 
-    def _append(self, run: str, pair_id: str, verdict: str, note: str, who: str) -> Verdict:
+    def _append(self, run: str, choose: Callable[[Reader], list[Entered]], note: str, who: str) -> list[Verdict]:
+        """Add what `choose` returns. It may look at the current verdicts: no other writer changes them meanwhile."""
         record = self.store.get(run)
         if len(note) > MAX_NOTE or len(who) > MAX_NAME:
             raise VerdictError(f"A note has at most {MAX_NOTE:,} characters, and a name {MAX_NAME}.")
+        of_run = sa.select(verdicts).where(verdicts.c.run == record.id)
         with self.store.database.write(durable=True) as tx:
             # Holding the run's row makes writers queue: each sees the entry before its own.
             tx.execute(sa.select(runs.c.id).where(runs.c.id == record.id).with_for_update())
-            of_run = sa.select(verdicts).where(verdicts.c.run == record.id)
+
+            def current(person: str | None) -> dict[str, Verdict]:
+                rows = tx.execute(of_run.order_by(verdicts.c.number)).all()
+                return _current([_entry(row) for row in rows], person)
+
             last = tx.execute(of_run.order_by(verdicts.c.number.desc()).limit(1)).first()
-            number, now = (last.number + 1 if last else 1), time.time()
-            entered = {"pair_id": pair_id, "verdict": verdict, "note": note, "who": who}
-            facts = {"run": record.id, "number": number, **entered, "at": now}
-            digest = _digest(last.digest if last else "", facts)
-            tx.execute(sa.insert(verdicts).values(**facts, digest=digest))
-        return Verdict(record.id, pair_id, verdict, note, who, _moment(now), number, digest)
+            first, digest, now = (last.number + 1 if last else 1), (last.digest if last else ""), time.time()
+            added: list[dict[str, Any]] = []
+            for number, (pair, verdict) in enumerate(choose(current), start=first):
+                entered = {"pair_id": pair, "verdict": verdict, "note": note, "who": who}
+                facts = {"run": record.id, "number": number, **entered, "at": now}
+                digest = _digest(digest, facts)
+                added.append({**facts, "digest": digest})
+            if added:
+                tx.execute(sa.insert(verdicts), added)
+        return [Verdict(**{**row, "at": _moment(row["at"])}) for row in added]
 
     def _rows(self, *conditions: Any) -> list[Any]:
         with self.store.database.read() as tx:
@@ -128,6 +178,26 @@ def verdicts_in(folder: Path, who: str | None = None) -> dict[str, Verdict]:
         return VerdictLog(store).current(store.get(folder.absolute().name).id, who)
     except RunNotFoundError:
         return {}
+
+
+def _check_word(verdict: str) -> None:
+    if verdict not in VERDICTS:
+        raise VerdictError(f"{verdict!r} is not a verdict. Possible: {', '.join(VERDICTS)}.")
+
+
+def _check_size(pair_ids: Collection[str]) -> None:
+    if len(pair_ids) > MAX_AT_ONCE:
+        raise VerdictError(f"{len(pair_ids):,} pairs are too many at once. Take at most {MAX_AT_ONCE:,}.")
+
+
+def _current(entries: Iterable[Verdict], who: str | None) -> dict[str, Verdict]:
+    """What is left of these entries, the oldest first: each person's latest on a pair, unless it was withdrawn."""
+    by_person: dict[tuple[str, str], Verdict] = {}
+    for entry in entries:
+        by_person.pop((entry.pair_id, entry.who), None)  # so that the order is that of the current entries
+        if entry.verdict != WITHDRAWN:
+            by_person[entry.pair_id, entry.who] = entry
+    return {pair: entry for (pair, person), entry in by_person.items() if who is None or person == who}
 
 
 _FACTS = ("run", "number", "pair_id", "verdict", "note", "who", "at")

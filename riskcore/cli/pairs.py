@@ -18,9 +18,12 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from riskcore.risk import Explanation
+    from riskcore.risk.balance import BalanceSheet
     from riskcore.runs import PairDetail, RunFolder
+    from riskcore.runs.readers.pair_reasons import PairReason
 
 Out = Annotated[Path | None, typer.Option(help="Write to this .csv, .parquet or .html file instead.")]
+LEAST_PART = 0.005  # log-odds: below it a contribution reads 0.00
 LEAST_WEIGHT = 0.0005  # below it every figure of a rule reads 0.000
 CELL_CHARS = 60  # of a value in a table of text
 _RECORDS = (("fired", "support"), ("purity", "purity"))  # columns of validation and source that hold the same
@@ -90,20 +93,25 @@ def explain(
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Explain the risk of a pair: the shares of the matcher and of each rule that fired."""
+    """Explain a pair: the reason in words, its balance sheet, and what each rule that fired adds to the risk."""
     from riskcore.runs import explain_detail, pair_detail, pair_history
+    from riskcore.runs.readers.pair_reasons import attribute_types, reason_of_sheet
+    from riskcore.runs.readers.pair_sheet import sheet_of_detail
 
     folder = folder_of(run, runs)
     shown = folder.iteration(method, iteration)
     detail = pair_detail(folder, pair, method, shown)
     found = explain_detail(folder, detail, method, shown)
+    sheet = sheet_of_detail(folder, detail, method, shown)
+    reason = None if sheet is None else reason_of_sheet(detail, attribute_types(folder), sheet)
     if as_json:
         history = records(pair_history(folder, pair, method))
         contributions = [dataclasses.asdict(one) for one in found.contributions]
         known = {"run": folder.path.name, **dataclasses.asdict(detail), **detail.scores}
-        print_json(_plain({**known, "contributions": contributions, "history": history}))
+        told = None if sheet is None or reason is None else _balance(sheet, reason)
+        print_json(_plain({**known, "balance": told, "contributions": contributions, "history": history}))
     else:
-        _print_pair(detail, found)
+        _print_pair(detail, found, sheet, reason)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
@@ -152,17 +160,48 @@ def _print_pairs(rows: pd.DataFrame) -> None:
 
 
 def _print_rules(rules: pd.DataFrame) -> None:
+    from riskcore.rules.rule import Rule
+    from riskcore.rules.sentences import rule_sentence
+
     grid = Grid("rule", "weight", "learned from", "purity", "target", "purity", "conflicts", box=None)
     for row in rules.to_dict("records"):
         taught = row["learned_from"] == "validation"  # by validation pairs: the source lacks the attribute
         fired, purity = (row[f"validation_{name}"] if taught else row[f"source_{other}"] for name, other in _RECORDS)
         source = (f"{int(fired):,}{' validation' if taught else ''}", number(purity))
         target = (f"{row['target_fired']:,}", number(row["target_purity"]), f"{row['conflicts']:,}")
-        grid.add_row(_cell(row["text"], 200), number(row["weight"]), *source, *target)
+        sentence = f"{rule_sentence(Rule.parse(row['text']))} -> {row['outcome']}"
+        grid.add_row(_cell(sentence, 200), number(row["weight"]), *source, *target)
     console().print(grid)
 
 
-def _print_pair(detail: PairDetail, found: Explanation) -> None:
+def _balance(sheet: BalanceSheet, reason: PairReason) -> dict[str, Any]:
+    """The balance sheet as JSON: contributions in log-odds that add up to `log_odds`."""
+    return {
+        "log_odds": sheet.total,
+        "says": "match" if sheet.says_match else "non-match",
+        "because": reason.because,
+        "although": reason.although,
+        "difference": reason.difference,
+        "stability": sheet.stability,
+        "before": sheet.prior,
+        "subjects": sheet.by_subject,
+        "voices": {voice.name: voice.total for voice in sheet.voices},
+        "matcher": sheet.matcher_alone,
+    }
+
+
+def _print_sheet(sheet: BalanceSheet, reason: PairReason) -> None:
+    says = "match" if sheet.says_match else "non-match"
+    say(Text(f"The evidence says {says}: {reason.words}", style="bold"))
+    grid = Grid("log-odds, above 0 towards a match", "", box=None)
+    rows = {"before comparing": sheet.prior, **sheet.by_subject, "together": sheet.total}
+    for name, value in rows.items():
+        if abs(value) >= LEAST_PART or name == "together":
+            grid.add_row(_cell(name), f"{value:+.2f}")
+    console().print(grid)
+
+
+def _print_pair(detail: PairDetail, found: Explanation, sheet: BalanceSheet | None, reason: PairReason | None) -> None:
     records_grid = Grid("attribute", "left", "right", box=None)
     for name, value in detail.left.items():
         records_grid.add_row(_cell(name), _cell(value, 400), _cell(detail.right.get(name), 400))
@@ -171,13 +210,18 @@ def _print_pair(detail: PairDetail, found: Explanation) -> None:
     truth = "" if detail.truth is None else f", in truth {'match' if detail.truth == 1 else 'non-match'}"
     figures = f"value at risk by the rules {found.risk:.3f}, mu {found.mu:.3f}, sigma {found.sigma:.3f}"
     risk = f"risk {detail.scores['risk']:.3f}, probability {found.probability:.3f}"
+    if sheet is not None and reason is not None:
+        _print_sheet(sheet, reason)
     say(Text(f"{label}{truth}; {risk}; {figures}", style="bold"))
+    from riskcore.rules.rule import Rule
+    from riskcore.rules.sentences import rule_sentence
+
     grid = Grid(
         "contribution", "mean", "weight", "share of mu", "share of variance", "value at risk falls by", box=None
     )
     weighty = [one for one in found.contributions if one.weight >= LEAST_WEIGHT]
     for one in weighty:
-        source = _cell("the matcher" if one.rule is None else one.rule, 200)
+        source = _cell("the matcher" if one.rule is None else rule_sentence(Rule.parse(one.rule)), 200)
         shares = (one.mean, one.weight, one.mu_share, one.variance_share, one.drop)
         grid.add_row(source, *(number(share) for share in shares))
     console().print(grid)

@@ -37,6 +37,11 @@ class Table:
         values[column.isna().to_numpy()] = None
         return values
 
+    def without_values(self, attributes: Sequence[str]) -> Table:
+        """The same records without any value of these attributes."""
+        empty = pd.Series([None] * len(self), dtype="str")
+        return dataclasses.replace(self, values=self.values.assign(**dict.fromkeys(attributes, empty)))
+
     @cached_property
     def row_of(self) -> dict[str, int]:
         """Row number by id."""

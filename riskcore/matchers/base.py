@@ -78,6 +78,25 @@ class Examples:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class Views:
+    """Ways to look at pairs with some attributes hidden, to find out what each contributes.
+
+    A hidden attribute has no values, and its metrics are missing. The last column stands for the metrics of whole
+    records, which are of no single attribute.
+    """
+
+    seen: np.ndarray  # bool, views x (attributes + 1)
+    owner: np.ndarray  # int64, for each metric the column of `seen` that it belongs to
+
+    def __len__(self) -> int:
+        return len(self.seen)
+
+    def metrics(self, metrics: np.ndarray, view: int) -> np.ndarray:
+        """The metrics that a view leaves."""
+        return np.where(self.seen[view][self.owner], metrics, np.float32(np.nan))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class TuningSet:
     """Examples with what each should become: the loss is `-match * log g - non-match * log(1 - g)`.
 
@@ -112,12 +131,19 @@ class Matcher(abc.ABC):
     kind: ClassVar[str]
     rates: ClassVar[Rates] = Rates(1e-3, 3e-4)
     trainable: ClassVar[bool] = True
+    looks_at_records: ClassVar[bool] = True  # False: nothing is gained by hiding an attribute
+    hides_cheaply: ClassVar[bool] = True  # False: every view of a pair costs as much as a prediction
 
     def __init__(self, config: MatcherConfig, attributes: Sequence[Attribute]) -> None:
         if not attributes:
             raise MatcherError("A matcher needs at least one attribute that both tables share.")
         self.config = config
         self.attributes = tuple(attributes)
+
+    @property
+    def sees_metrics(self) -> bool:
+        """Whether predictions depend on the metrics of pairs."""
+        return self.config.wide
 
     @abc.abstractmethod
     def begin(self, train: Examples, seed: int) -> None:
@@ -139,6 +165,16 @@ class Matcher(abc.ABC):
     def predict_proba(self, examples: Examples) -> np.ndarray:
         """Match probability of each pair, float64 in [0, 1]."""
 
+    def predict_views(self, examples: Examples, views: Views) -> np.ndarray:
+        """Match probability of each pair in each view, pairs x views. Override it where hiding can be made cheap."""
+        names = [attribute.name for attribute in self.attributes]
+        answers = np.empty((len(examples), len(views)))
+        for view, seen in enumerate(views.seen):
+            hidden = [name for name, is_seen in zip(names, seen, strict=False) if not is_seen]
+            metrics = None if examples.metrics is None else views.metrics(examples.metrics, view)
+            answers[:, view] = self.predict_proba(Examples(without_values(examples.pairs, hidden), metrics))
+        return answers
+
     @abc.abstractmethod
     def snapshot(self, moments: bool = False) -> Arrays:
         """Everything that was learned, as copied arrays; with `moments`, the optimiser's state too."""
@@ -146,6 +182,15 @@ class Matcher(abc.ABC):
     @abc.abstractmethod
     def restore(self, arrays: Arrays) -> None:
         """Go back to a snapshot. Without moments in it, the optimiser starts afresh."""
+
+
+def without_values(pairs: Pairs, attributes: Sequence[str]) -> Pairs:
+    """The same pairs over tables in which these attributes are missing everywhere."""
+    if not attributes:
+        return pairs
+    left = pairs.left.without_values(attributes)
+    right = left if pairs.right is pairs.left else pairs.right.without_values(attributes)
+    return Pairs(left, right, pairs.left_rows, pairs.right_rows, pairs.ids)
 
 
 def as_sets(sets: TuningSet | Sequence[TuningSet]) -> tuple[TuningSet, ...]:

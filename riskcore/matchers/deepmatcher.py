@@ -13,12 +13,12 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
-from riskcore.matchers.base import Arrays, Examples, Rates
+from riskcore.matchers.base import Arrays, Examples, Rates, Views, metrics_of
 from riskcore.matchers.encode import Corpus, Encoder
 from riskcore.matchers.frequency import Frequency
 from riskcore.matchers.layout import Batch
-from riskcore.matchers.network import Network
-from riskcore.matchers.neural import NeuralMatcher, Work
+from riskcore.matchers.network import Network, hide
+from riskcore.matchers.neural import PREDICT_PAIRS, NeuralMatcher, Work, within_memory
 from riskcore.matchers.vectors import pretrained
 
 
@@ -52,6 +52,34 @@ class DeepMatcher(NeuralMatcher):
         weights = torch.from_numpy(self.frequency.weights(corpus.hashes))
         return _Ready(network, corpus, weights, self._wide(several), training)
 
+    def predict_views(self, examples: Examples, views: Views) -> np.ndarray:
+        """Attributes are compared once; only the head looks at each view."""
+        answers = np.empty((len(examples), len(views)))
+        self._ready().eval()
+        with torch.inference_mode():
+            for start in range(0, len(examples), PREDICT_PAIRS):
+                chunk = slice(start, start + PREDICT_PAIRS)
+                answers[chunk] = self._chunk_views(examples.take(chunk), views)
+        return answers
+
+    def _chunk_views(self, examples: Examples, views: Views) -> np.ndarray:
+        work, seen = self._work([examples], training=False), torch.from_numpy(views.seen[:, :-1])
+        assert isinstance(work, _Ready)
+        order, answers = np.argsort(work.lengths, kind="stable"), np.empty((len(examples), len(views)))
+        wide = [self._wide_view(examples, views, view) for view in range(len(views))]
+        for start in range(0, len(order), self.predict_batch):
+            for rows in within_memory(order[start : start + self.predict_batch], work.lengths):
+                compared = work.compared(rows)
+                for view in range(len(views)):
+                    logits = work.network.decide(hide(compared, seen[view]), _some(wide[view], rows))
+                    answers[rows, view] = torch.sigmoid(logits.double()).numpy()
+        return answers
+
+    def _wide_view(self, examples: Examples, views: Views, view: int) -> np.ndarray | None:
+        if self.standardiser is None:
+            return None
+        return self.standardiser.transform(views.metrics(metrics_of(examples), view))
+
     def _learn_facts(self, train: Examples) -> None:
         super()._learn_facts(train)
         corpus = self.encoder.corpus([train.pairs], self.names)
@@ -81,6 +109,10 @@ class HybridMatcher(DeepMatcher):
     kind = "hybrid"
 
 
+def _some(wide: np.ndarray | None, rows: np.ndarray) -> Tensor | None:
+    return None if wide is None else torch.from_numpy(wide[rows])
+
+
 class _Ready:
     """A corpus in front of a network. Prediction projects the vocabulary once, training each batch's own words."""
 
@@ -91,6 +123,12 @@ class _Ready:
         self.lengths = corpus.lengths
         self.features = torch.from_numpy(corpus.features)
         self.vectors = None if training else network.project(self.features)
+
+    def compared(self, rows: np.ndarray) -> Tensor:
+        """The comparisons of some pairs' attributes, before the head."""
+        assert self.vectors is not None  # for prediction
+        batch = Batch.of(self.corpus, rows, self.network.recurrent)
+        return self.network.compare_attributes(self.vectors, self.weights, batch)
 
     def logits(self, rows: np.ndarray) -> Tensor:
         batch = Batch.of(self.corpus, rows, self.network.recurrent, self.wide)

@@ -38,6 +38,7 @@ class DittoMatcher(NeuralMatcher):
     dropout = 0.1
     batch_size = 16  # larger ones are no faster on a processor
     predict_batch = 64
+    hides_cheaply = False
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

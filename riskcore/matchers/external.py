@@ -30,6 +30,7 @@ class ExternalMatcher(Matcher):
 
     kind = "external"
     trainable = False
+    looks_at_records = False
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)

@@ -79,15 +79,29 @@ class Network(nn.Module):
         return torch.repeat_interleave(torch.cat([first, second], dim=1) * louder, widths, dim=1)
 
     def forward(self, vectors: Tensor, weights: Tensor, batch: Batch) -> Tensor:
+        return self.decide(self.compare_attributes(vectors, weights, batch), batch.wide)
+
+    def compare_attributes(self, vectors: Tensor, weights: Tensor, batch: Batch) -> Tensor:
+        """(attributes, pairs, 3 x width + 1): each attribute's comparison, and whether there is nothing to compare."""
         tokens = functional.embedding(batch.words, vectors) if self.reader is None else self.reader(batch, vectors)
         summaries = self.summariser(batch, tokens, weights[batch.words])
         u, v = summaries.view(-1, 2, batch.size, summaries.shape[1]).unbind(dim=1)
         there = batch.present
-        compared = torch.cat([self.norm(compare(u, v)) * there, 1 - there], dim=2)
+        return torch.cat([self.norm(compare(u, v)) * there, 1 - there], dim=2)
+
+    def decide(self, compared: Tensor, wide: Tensor | None) -> Tensor:
+        """Logits from the comparisons of all attributes."""
         x = self.enter(self.dropout(compared.transpose(0, 1).flatten(1)))
         if self.enter_wide is not None:
             if self.training:
-                x = x * (torch.rand(batch.size, 1) >= METRICS_ALONE)
-            x = x + self.enter_wide(batch.wide)
+                x = x * (torch.rand(len(x), 1) >= METRICS_ALONE)
+            x = x + self.enter_wide(wide)
         logits: Tensor = self.leave(self.dropout(self.highway(functional.relu(x)))).squeeze(1)
         return logits
+
+
+def hide(compared: Tensor, seen: Tensor) -> Tensor:
+    """The comparisons as they are where the attributes that are not `seen` have no values."""
+    nothing = torch.zeros(compared.shape[2])
+    nothing[-1] = 1.0
+    return torch.where(seen[:, None, None], compared, nothing)

@@ -30,6 +30,10 @@ class SimilarityMatcher(Matcher):
     kind = "similarity"
     trainable = False
 
+    @property
+    def sees_metrics(self) -> bool:
+        return True
+
     def begin(self, train: Examples, seed: int) -> None:
         """There is nothing to prepare."""
 

@@ -1,7 +1,7 @@
 """The catalogue of basic metrics: what each is called, which types get it, how a condition on it reads.
 
-A metric is an attribute and a kind; some are of the record as a whole. Adding one is an entry here and a value
-from the scorer that computes it.
+A metric is an attribute and a kind; some are of the record as a whole. Adding one is an entry here, a value from the
+scorer that computes it, and its words in `riskcore/rules/sentences.py`.
 """
 
 from __future__ import annotations

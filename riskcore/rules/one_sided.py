@@ -15,6 +15,7 @@ import numpy as np
 from numba import njit
 
 from riskcore.config import RuleConfig
+from riskcore.rules.cuts import short_cut
 
 Identity = tuple[int, int, int]  # size, matches and key sum of a set of pairs
 
@@ -108,7 +109,7 @@ def _expand(
     between, counts, sums = _best_cuts(order.rows, order.values, order.known, node.rows, y, keys, config.class_weight)
     sides = ("<=", ">")
     for metric, weighting in np.argwhere(~np.isnan(between[:, :, 0])):
-        cut = _readable(*between[metric, weighting].tolist())
+        cut = short_cut(*between[metric, weighting].tolist())
         pure = [_is_pure(counts[metric, weighting, side].tolist(), config) for side in (0, 1)]
         for side in (0, 1):
             size, matches = counts[metric, weighting, side].tolist()
@@ -121,15 +122,6 @@ def _expand(
                 seen.add(identity)
                 values = X[:, metric].astype(np.float64)
                 yield _Node(path, node.rows & (values <= cut if side == 0 else values > cut))
-
-
-def _readable(below: float, above: float) -> float:
-    """The middle of the two values a cut falls between, in as many digits as people write, if that separates them."""
-    middle = below / 2 + above / 2
-    short = round(middle, 5)
-    if below < short < above:
-        return short
-    return middle if below <= middle < above else below
 
 
 def _is_pure(count: Sequence[int], config: RuleConfig) -> bool:

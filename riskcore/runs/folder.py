@@ -114,6 +114,17 @@ class RunFolder:
         """Answers on new records that were asked for on the screen Results."""
         return self.path / "applied"
 
+    def sheets_file(self, method: str) -> Path:
+        """The balance sheets of a method's answer."""
+        return self.path / "sheets" / f"{method}.parquet"
+
+    def sheet_facts_file(self, method: str) -> Path:
+        return self.path / "sheets" / f"{method}.json"
+
+    def extra_sheet_file(self, method: str, row: int) -> Path:
+        """The balance sheet of one pair that was computed on demand."""
+        return self.path / "sheets" / f"{method}-more" / f"{row}.parquet"
+
     @property
     def checkpoints(self) -> Path:
         return self.path / "checkpoint"

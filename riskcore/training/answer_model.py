@@ -70,10 +70,10 @@ class AnswerModel:
 
     def gather(self, part: EvidencePart) -> Gathered:
         """What is known of each pair by itself; pairs can be gathered some at a time."""
-        own = self._predict(self.learned, part)
+        own = self.predict_with(self.learned, part)
         if self.ranking is None or self.learners is None:
             return Gathered(own, np.zeros((len(part), 0)))
-        start = own if self.learned is self.start else self._predict(self.start, part)
+        start = own if self.learned is self.start else self.predict_with(self.start, part)
         return Gathered(own, self._inputs(start if self.ranked_with_start else own, ScoredPart(part, start)))
 
     def answer(self, pairs: Pairs, gathered: Gathered, known: KnownPairs | None = None) -> Answers:
@@ -81,11 +81,12 @@ class AnswerModel:
         own = gathered.own
         if self.ranking is None:
             return Answers(own, np.minimum(own, 1 - own))
-        stacked = self._compete(pairs, self._stacker.predict_proba(gathered.inputs), known)
+        stacked = self._compete(pairs, self.stacker.predict_proba(gathered.inputs), known)
         probability = stacked if self.stacked else own
         return Answers(probability, self._risk(probability, stacked, gathered.inputs.std(axis=1)))
 
-    def _predict(self, weights: Arrays, part: EvidencePart) -> np.ndarray:
+    def predict_with(self, weights: Arrays, part: EvidencePart) -> np.ndarray:
+        """The matcher's probabilities in one of its states."""
         self.matcher.restore(weights)
         return self.matcher.predict_proba(part.examples)
 
@@ -99,18 +100,23 @@ class AnswerModel:
         return np.column_stack(columns)
 
     @property
-    def _stacker(self) -> Stacker:
+    def stacker(self) -> Stacker:
+        """What combines the inputs; only where there is a ranking."""
         assert self.ranking is not None
         return Stacker(self.ranking.stacker_offset, np.array(self.ranking.stacker_weights))
+
+    def competing(self, pairs: Pairs, stacked: np.ndarray, known: KnownPairs | None) -> tuple[np.ndarray, np.ndarray]:
+        """The stacked log-odds of pairs, within the floor, and the inputs of their competitors."""
+        margin = log_odds(stacked, self.config.stack.probability_floor)
+        strongest = self._strongest(pairs, margin, known)
+        return margin, competitor_inputs(strongest, self.config.competition)
 
     def _compete(self, pairs: Pairs, stacked: np.ndarray, known: KnownPairs | None) -> np.ndarray:
         """Probabilities after competing candidates have counted, where they do."""
         assert self.ranking is not None
         if self.ranking.competition is None:
             return stacked
-        margin = log_odds(stacked, self.config.stack.probability_floor)
-        strongest = self._strongest(pairs, margin, known)
-        inputs = competitor_inputs(strongest, self.config.competition)
+        margin, inputs = self.competing(pairs, stacked, known)
         return expit(Competition(*self.ranking.competition).log_odds(margin, inputs))
 
     def _strongest(self, pairs: Pairs, margin: np.ndarray, known: KnownPairs | None) -> np.ndarray:

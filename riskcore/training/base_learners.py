@@ -46,6 +46,7 @@ SOURCE_FOREST = "forest"  # trained on source and validation pairs: the method `
 BASE_LEARNERS = ("rules", SOURCE_FOREST, "balanced forest", "target forest", "linear model")
 TARGET_RULES = "target rules"  # one more where the target has attributes that the source lacks
 FINE_TUNED = "fine-tuned matcher"  # one more where the matcher can be trained
+RESAMPLED_PAIRS = 3_000  # of either part: a fit that only shows how steady a reason is must be quick
 SOURCE_LEARNERS = ("rules", SOURCE_FOREST, "linear model")  # what can be fitted without validation labels
 
 __all__ = [
@@ -146,6 +147,20 @@ def fine_tuned_log_odds(matcher: Matcher, weights: Arrays, some: ScoredPart, flo
     found = log_odds(matcher.predict_proba(some.part.examples), floor)
     matcher.restore(before)
     return found
+
+
+def refitted_linear(
+    evidence: Evidence, rows: np.ndarray, config: RunConfig, draw: np.random.Generator
+) -> LinearLearner:
+    """The linear model as other pairs might have made it: fitted to source pairs drawn anew, at most as many as
+    `RESAMPLED_PAIRS`, and to these validation pairs."""
+    source, validation = evidence.source, evidence.validation
+    count = min(len(source), RESAMPLED_PAIRS)
+    drawn, rows = draw.integers(0, max(1, len(source)), count), rows[:RESAMPLED_PAIRS]
+    metrics = np.vstack([source.all_metrics.values[drawn], validation.all_metrics.values[rows]])
+    labels = np.concatenate([source.labels[drawn], validation.labels[rows]])
+    balance = np.repeat([1.0, max(1.0, count / max(1, len(rows)))], [count, len(rows)])
+    return _linear_model(metrics, labels, balance, config.stack, shared_only=False)
 
 
 def _linear_model(

@@ -8,7 +8,6 @@ from riskcore.config import RunConfig
 from riskcore.registry import MATCHERS, METHODS, load_attribute
 
 _PREDICT = 0.3  # a prediction costs this much of a training step
-_REFIT_SECONDS = 1.5  # the risk model is refitted for every fold
 
 
 @dataclasses.dataclass(frozen=True)
@@ -37,7 +36,7 @@ def tradition(config: RunConfig, sizes: RunSizes, speed: float) -> float:
 
 
 def risk(config: RunConfig, sizes: RunSizes, speed: float) -> float:
-    return config.adapt.iterations * (_pass(sizes, speed) + _REFIT_SECONDS) + _predictions(sizes, speed)
+    return config.adapt.iterations * (_pass(sizes, speed) + _refit(sizes)) + _predictions(sizes, speed)
 
 
 def base_learners(config: RunConfig, sizes: RunSizes) -> float:
@@ -50,7 +49,7 @@ def base_learners(config: RunConfig, sizes: RunSizes) -> float:
 
 
 def risk_plus(config: RunConfig, sizes: RunSizes, speed: float) -> float:
-    passes = config.adapt.stacking_iterations * (_pass(sizes, speed) + _REFIT_SECONDS)
+    passes = config.adapt.stacking_iterations * (_pass(sizes, speed) + _refit(sizes))
     return passes + _predictions(sizes, speed)
 
 
@@ -73,6 +72,11 @@ def forest(config: RunConfig, sizes: RunSizes, speed: float) -> float:
 def _pass(sizes: RunSizes, speed: float) -> float:
     """One pass over target and validation pairs, and their predictions."""
     return (1 + _PREDICT) * (sizes.target + sizes.validation) / speed
+
+
+def _refit(sizes: RunSizes) -> float:
+    """Fitting the risk model once for every fold."""
+    return 0.3 + sizes.validation / 4800
 
 
 def _predictions(sizes: RunSizes, speed: float) -> float:

@@ -102,6 +102,17 @@ class Ensemble:
         spread, validation_spread = of_target.std(axis=1), inputs.std(axis=1)
         return Stacked(stacker, competition, alone, probability, spread, out_of_fold, validation_spread)
 
+    def drawn_anew(self, draw: np.random.Generator) -> np.ndarray:
+        """Rows of validation pairs, drawn with replacement; those there are where the draw is of one class."""
+        labels = self.evidence.validation.labels
+        rows = draw.integers(0, len(labels), len(labels))
+        return rows if _both(labels[rows]) else np.arange(len(labels))
+
+    def refitted(self, validated: np.ndarray, rows: np.ndarray) -> Stacker:
+        """The stacker as these rows of the validation pairs would make it."""
+        inputs = self._inputs("validation", validated)
+        return self._fit(inputs[rows], self.evidence.validation.labels[rows])
+
     def predict_unseen(self, stacked: Stacked, matcher_probability: np.ndarray) -> np.ndarray:
         """Probabilities of pairs that no method was given, from a matcher's for them."""
         probability = stacked.stacker.predict_proba(self._inputs("unseen", matcher_probability))

@@ -107,7 +107,7 @@ class _Run:
         )
         self.ensemble = ensemble
         notify(self.listeners, "on_doubted_labels", ensemble.doubted)
-        notify(self.listeners, "on_base_learners", ensemble.learners)
+        notify(self.listeners, "on_base_learners", ensemble)
 
     def context(self, name: str) -> MethodContext:
         return MethodContext(

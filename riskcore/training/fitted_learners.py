@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from scipy import sparse
 from scipy.special import expit
 from sklearn.pipeline import Pipeline
 
@@ -87,9 +88,12 @@ class TargetRulesLearner:
     kind: str = "target rules"
 
     def predict_proba(self, some: ScoredPart) -> np.ndarray:
-        fired = fire(self.rules.rules, some.part.all_metrics)
-        mu: np.ndarray = self.model.score(some.probability, fired, config=self.config).mu
+        mu: np.ndarray = self.model.score(some.probability, self.fired(some.part), config=self.config).mu
         return mu
+
+    def fired(self, part: EvidencePart) -> sparse.csr_array:
+        """Where these rules fire."""
+        return fire(self.rules.rules, part.all_metrics)
 
     def arrays(self) -> Arrays:
         return {}
@@ -162,6 +166,22 @@ class LinearLearner:
         inputs = np.clip((inputs - known["mean"]) / known["scale"], -self.clip, self.clip)
         probability: np.ndarray = expit(inputs @ known["weights"] + known["offset"])
         return probability
+
+    def contributions(self, metrics: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Log-odds before any metric is looked at, and what each metric adds, pairs x metrics. In float64: they differ
+        from what is predicted by less than what float32 rounds."""
+        if self.only is not None or not len(metrics):
+            certain = 40.0 if self.only else -40.0  # log-odds beyond those of any float64 probability
+            return np.full(len(metrics), certain), np.zeros(metrics.shape)
+        known = {name: values.astype(np.float64) for name, values in self.coefficients.items() if name != "flags"}
+        flags, missing, count = self.coefficients["flags"], np.isnan(metrics), metrics.shape[1]
+        filled = np.where(missing, known["fill"], metrics.astype(np.float64))
+        inputs = np.hstack([filled, missing[:, flags]])
+        inputs = np.clip((inputs - known["mean"]) / known["scale"], -self.clip, self.clip)
+        added = inputs * known["weights"]
+        moved = added[:, :count]
+        moved[:, flags] += added[:, count:]
+        return np.full(len(metrics), known["offset"][0]), moved
 
     def arrays(self) -> Arrays:
         return self.coefficients

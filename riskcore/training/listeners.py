@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TextIO, TypedDict, 
 if TYPE_CHECKING:
     from riskcore.matchers.base import Matcher
     from riskcore.training.evidence import Evidence
-    from riskcore.training.fitted_learners import FittedLearners
     from riskcore.training.results import DoubtedLabel, EpochRow, IterationScores, MethodResult
 
 
@@ -78,8 +77,8 @@ class Listener:
     def on_doubted_labels(self, labels: Sequence[DoubtedLabel]) -> None:
         """Validation labels that the matcher and every base learner contradict; none, as a rule."""
 
-    def on_base_learners(self, learners: FittedLearners) -> None:
-        """The base learners, fitted on all validation pairs that are trusted."""
+    def on_base_learners(self, ensemble: Any) -> None:  # an `Ensemble`, which itself reports to listeners
+        """All the evidence is there: the base learners, fitted on all validation pairs that are trusted."""
 
     def on_iteration_end(self, scores: IterationScores) -> None:
         """One iteration of adaptive training over all target pairs."""
@@ -110,7 +109,7 @@ def notify(
     listeners: Iterable[Listener], event: Literal["on_doubted_labels"], record: Sequence[DoubtedLabel]
 ) -> None: ...
 @overload
-def notify(listeners: Iterable[Listener], event: Literal["on_base_learners"], record: FittedLearners) -> None: ...
+def notify(listeners: Iterable[Listener], event: Literal["on_base_learners"], record: Any) -> None: ...
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_iteration_end"], record: IterationScores) -> None: ...
 @overload

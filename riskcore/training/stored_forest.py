@@ -48,6 +48,24 @@ class StoredForest:
         )
         return total / (len(self.starts) - 1)
 
+    def contributions(self, metrics: np.ndarray) -> tuple[float, np.ndarray]:
+        """How each metric moves the probability, along the paths that a pair takes: the share of matches before any
+        question, and pairs x metrics. Together they add up to the probability."""
+        inputs = np.ascontiguousarray(with_flags(metrics), dtype=np.float32)
+        moved = _moved_along_paths(
+            inputs, self.starts, self.left, self.right, self.feature, self.threshold, self.share, metrics.shape[1]
+        )
+        trees = len(self.starts) - 1
+        return float(self.share[self.starts[:-1]].mean()), moved / trees
+
+    def some_trees(self, trees: np.ndarray) -> StoredForest:
+        """A forest of these trees; one may occur several times."""
+        nodes = [np.arange(self.starts[tree], self.starts[tree + 1]) for tree in trees]
+        rows = np.concatenate(nodes)
+        starts = np.concatenate([[0], np.cumsum([len(one) for one in nodes])]).astype(np.int64)
+        fields = (self.left, self.right, self.feature, self.threshold, self.share)
+        return StoredForest(starts, *(values[rows] for values in fields))
+
     def arrays(self) -> Arrays:
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
@@ -74,3 +92,21 @@ def _sum_of_trees(inputs, starts, left, right, feature, threshold, share):  # ty
                 node = first + (left[node] if goes_left else right[node])
             total[row] += share[node]
     return total
+
+
+@njit(cache=True, nogil=True)
+def _moved_along_paths(inputs, starts, left, right, feature, threshold, share, metrics):  # type: ignore[no-untyped-def]
+    """The change of the share at each question of a path, added up by the metric that is asked about. A question
+    whether a metric is missing, in the second half of the inputs, is one about the metric."""
+    moved = np.zeros((len(inputs), metrics))
+    for tree in range(len(starts) - 1):
+        first = starts[tree]
+        for row in range(len(inputs)):
+            node = first
+            while left[node] != _LEAF:
+                asked = feature[node]
+                goes_left = inputs[row, asked] <= threshold[node]
+                below = first + (left[node] if goes_left else right[node])
+                moved[row, asked % metrics] += share[below] - share[node]
+                node = below
+    return moved

@@ -18,6 +18,7 @@ TABLES = {
     "run.scores(": columns.PUBLIC_SCORE_COLUMNS,
     "run.top(": (columns.TRUTH, columns.WRONG, columns.VERDICT),
     "run.explain(": columns.RECORD_COLUMNS,
+    "explanation.balance": columns.BALANCE_COLUMNS,
     "explanation.reasons": columns.REASON_COLUMNS,
     "run.rules(": columns.RULE_COLUMNS,
     "run.compare(": columns.COMPARE_COLUMNS,

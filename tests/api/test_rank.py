@@ -46,7 +46,7 @@ def test_by_rules_of_the_validation_labels(data, answers, target):
     assert not set(ranked.frame["pair_id"]) & set(target.truth.index[:75])
     assert quality(ranked, target) > 0.75  # by confidence it is about 0.5
     first = ranked.top(1)
-    assert first["reasons"][0].endswith("-> match" if first["label"][0] == 0 else "-> non-match")
+    assert first["reasons"][0].endswith(": match" if first["label"][0] == 0 else ": non-match")
 
 
 def test_by_rules_of_a_source(data, answers, source, target):

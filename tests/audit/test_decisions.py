@@ -15,6 +15,7 @@ from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, T
 from riskcore.data import find_sample
 from riskcore.errors import ConfigError, StorageError
 from riskcore.risk.explain import MATCHER, explain_pairs
+from riskcore.rules.sentences import rule_sentence
 from riskcore.runs import RunFolder
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.readers.method_comparison import comparison
@@ -163,7 +164,7 @@ def test_reasons_are_the_heaviest_agreeing_rules(labelled, method):
             at: balance.weight[at] * (balance.mean[at] if label == "match" else 1 - balance.mean[at]) for at in agreeing
         }
         best = sorted(agreeing, key=lambda at: -share[at])[:2]
-        texts = [rules[balance.column[at]].text.rpartition(" -> ")[0] for at in best]
+        texts = [rule_sentence(rules[balance.column[at]]) for at in best]
         expected = "; ".join(texts) or f"{method} gives {found['probability'].iat[row]:.2f}"
         assert found["reasons"].iat[row] == expected
 

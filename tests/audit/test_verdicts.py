@@ -5,6 +5,7 @@ import pytest
 import sqlalchemy as sa
 
 from riskcore.audit import VerdictError, VerdictLog
+from riskcore.audit.verdicts import MAX_AT_ONCE, bulk_note, is_bulk, is_sampled
 from riskcore.config import RunConfig
 from riskcore.errors import StorageError
 from riskcore.runs import RunNotFoundError, RunStore
@@ -138,4 +139,73 @@ def test_reviewers_side_by_side_keep_the_chain(log, run):
     for thread in threads:
         thread.join()
     assert [entry.number for entry in log.entries(run)] == list(range(1, 46))
+    assert log.verify(run) == []
+
+
+def test_many_at_once_are_the_same_entries_as_one_by_one(log, run):
+    log.add(run, "first", "unsure", who="ann")
+    added = log.add_many(run, ["a", "b", "c"], "match", bulk_note(10, "match"), "ann")
+    assert added == log.entries(run)[1:]
+    assert [entry.number for entry in added] == [2, 3, 4]
+    assert {entry.note for entry in added} == {"bulk: sample of 10, all match"}
+    assert all(map(is_bulk, added))
+    assert not any(map(is_sampled, added))
+    assert log.verify(run) == []
+    log.add(run, "a", "non-match", who="ann")  # the chain goes on behind them
+    assert log.verify(run) == []
+
+
+def test_many_at_once_touch_only_pairs_that_nobody_has_judged(log, run):
+    log.add(run, "a", "non-match", who="bob")
+    log.add(run, "b", "match", who="ann")
+    log.undo(run, "b", "ann")
+    added = log.add_many(run, ["a", "b", "b", "c"], "match", who="ann")
+    assert [entry.pair_id for entry in added] == ["b", "c"]
+    assert {pair: entry.who for pair, entry in log.current(run).items()} == {"a": "bob", "b": "ann", "c": "ann"}
+    assert log.add_many(run, ["a", "b"], "match", who="ann") == []
+    assert log.size(run) == 5
+
+
+def test_many_are_withdrawn_together_but_for_what_was_judged_anew(log, run):
+    numbers = {entry.pair_id: entry.number for entry in log.add_many(run, ["a", "b", "c"], "match", who="ann")}
+    log.add(run, "b", "non-match", who="ann")
+    log.undo(run, "c", "ann")
+    withdrawn = log.undo_many(run, numbers, "ann")
+    assert [entry.pair_id for entry in withdrawn] == ["a"]
+    assert {pair: entry.verdict for pair, entry in log.current(run).items()} == {"b": "non-match"}
+    assert log.undo_many(run, numbers, "bob") == []
+    assert log.verify(run) == []
+
+
+def test_many_are_all_recorded_or_none(log, run):
+    with pytest.raises(VerdictError, match="'withdrawn' is not a verdict"):
+        log.add_many(run, ["a"], "withdrawn")
+    with pytest.raises(VerdictError, match="10,001 pairs are too many at once"):
+        log.add_many(run, [str(number) for number in range(MAX_AT_ONCE + 1)], "match")
+    with pytest.raises(StorageError):  # the second text is none: the first must not stay
+        log.add_many(run, ["a", None], "match")
+    assert log.entries(run) == []
+
+
+def test_the_most_at_once_are_recorded(log, run):
+    pairs = [f"pair{number}" for number in range(MAX_AT_ONCE)]
+    assert len(log.add_many(run, pairs, "match", who="ann")) == MAX_AT_ONCE
+    assert log.verify(run) == []
+
+
+def test_many_at_once_by_several_people_keep_the_chain_and_judge_a_pair_once(log, run):
+    pairs = [f"pair{number}" for number in range(60)]
+
+    def judge(who, begin):
+        for at in range(begin, 60, 4):
+            log.add_many(run, pairs[at : at + 8], "match", who=who)
+
+    threads = [threading.Thread(target=judge, args=one) for one in (("ann", 0), ("bob", 2), ("cas", 1))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    entries = log.entries(run)
+    assert sorted(entry.pair_id for entry in entries) == sorted(pairs)
+    assert [entry.number for entry in entries] == list(range(1, 61))
     assert log.verify(run) == []

@@ -114,7 +114,7 @@ def open_first_by_key(page: Page) -> None:
     Right after a page is loaded the browser does not listen for shortcuts yet, and nothing tells when it does. Once
     one key has worked, all do.
     """
-    card = page.get_by_text("The matcher predicts")
+    card = page.get_by_text("The evidence says")
     settle(page)
     for _ in range(SLOW // PRESS_AGAIN):
         page.keyboard.press("o")

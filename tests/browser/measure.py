@@ -68,7 +68,7 @@ def clicks(page: Page, record: RunRecord, into: Timing, rounds: int) -> None:
 def screens(page: Page, into: Timing) -> None:
     nav = page.get_by_test_id("stSidebarNav")
     for _ in range(2):
-        for title in ("Rules", "Compare", "Label & audit", "Results", "Theory", "Fine-tuning", "Top-risk pairs"):
+        for title in ("Rules", "Compare", "Label & audit", "Results", "Help", "Fine-tuning", "Top-risk pairs"):
             heading = page.get_by_role("heading", level=1, name=title)
             timed(page, f"open {title}", nav.get_by_role("link", name=title).click, heading.wait_for, into)
 

@@ -62,15 +62,18 @@ def test_the_top_pair_explains_itself(page, address, sample):
     visit(page, f"{address}/pairs?run={sample.id}")
     keep(page, "pairs")
     open_first_by_key(page)
-    expect(page.locator(".rc-rule").first).to_be_visible()
+    expect(page.locator(".rc-sheet").first).to_be_visible()
     expect(page.get_by_text("By iteration")).to_be_visible()
+    row = page.locator(".rc-sheet summary", has_text="title").first
+    row.click()
+    expect(page.locator(".rc-sheet details[open] .rc-behind").first).to_contain_text("Who says it")
     assert "pair=" in page.url
 
 
 def test_a_flipped_pair_says_so(page, address, sample):
     visit(page, f"{address}/pairs?run={sample.id}&pair={flipped_by_a_rule(RunFolder(sample.folder))}")
-    expect(page.get_by_text("by fine-tuning")).to_be_visible()
-    expect(page.get_by_text("of the total weight")).to_be_visible()
+    expect(page.get_by_text("⇄ flipped from").first).to_be_visible()
+    expect(page.get_by_text("Together").first).to_be_visible()
     keep(page, "pair")
 
 
@@ -110,11 +113,11 @@ def expect_position(page, number: int) -> None:
 def test_a_cold_permalink_opens_the_pair(browser, address, made_up):
     page = new_page(browser)
     visit(page, f"{address}/pairs?run={made_up.id}&pair=a7%3Ab7&label=%3D+match")
-    expect(page.get_by_text("The matcher predicts")).to_be_visible()
+    expect(page.get_by_text("The evidence says")).to_be_visible()
     expect(page.get_by_role("link", name="Compare")).to_be_visible()
     page.reload()
     settle(page)
-    expect(page.get_by_text("The matcher predicts")).to_be_visible()
+    expect(page.get_by_text("The evidence says")).to_be_visible()
     assert "pair=a7" in page.url
     page.context.close()
 
@@ -145,7 +148,7 @@ def test_a_fixed_pair_leads_to_its_card_and_back(page, address, made_up):
     table.scroll_into_view_if_needed()
     steady(table)  # charts above it grow into their place
     table.click(position={"x": 120, "y": 52})  # a cell of the first row of the fixed pairs
-    expect(page.get_by_text("The matcher predicts")).to_be_visible()
+    expect(page.get_by_text("The evidence says")).to_be_visible()
     expect(page).to_have_url(re.compile("pair="))
     page.go_back()
     expect(page.get_by_role("heading", level=1, name="Compare")).to_be_visible()
@@ -209,11 +212,11 @@ def test_every_screen_fits_its_window(browser, address, sample, width, dark):
         assert page.locator("[data-testid=stException]").count() == 0
         over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         assert over <= 0, f"{name} is wider than {width} pixels"
-        if KEEP and name in ("data_sets", "fine_tuning", "rules", "theory") and not dark:
+        if KEEP and name in ("data_sets", "fine_tuning", "rules") and not dark:
             visit(page, f"{address}/{name}?run={sample.id}")
             keep(page, name)
     if dark:
         visit(page, f"{address}/pairs?run={sample.id}&pair={top_pairs(sample)[0]}")
-        expect(page.get_by_text("The matcher predicts")).to_be_visible()
+        expect(page.get_by_text("The evidence says")).to_be_visible()
         keep(page, "pair-dark")
     page.context.close()

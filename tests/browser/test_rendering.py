@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from urllib.parse import urlsplit
 
-from playwright.sync_api import expect
+from playwright.sync_api import Locator, expect
 
 from pages.parts.frame.glossary import FORMULAS, Tex
 from pages.parts.frame.navigation import SCREENS
@@ -30,10 +30,10 @@ def test_formulas_of_the_pair_card_are_drawn(page, address, made_up):
     expect_formulas(page, "How risk is computed", "risk")
 
 
-def test_formulas_of_theory_are_drawn(page, address, made_up):
-    visit(page, f"{address}/theory?run={made_up.id}")
-    expect_formulas(page, "How risk is computed", "risk")
-    expect_formulas(page, "The bound", "bound")
+def test_formulas_of_help_are_drawn(page, address, made_up):
+    for part, names in {"method": ("risk", "training"), "theory": ("bound",)}.items():
+        visit(page, f"{address}/help?part={part}&run={made_up.id}")
+        expect_drawn(page.get_by_test_id("stMain"), *names)
 
 
 def test_the_formula_of_fine_tuning_is_drawn(page, address, made_up):
@@ -46,11 +46,16 @@ def expect_formulas(page, title: str, name: str) -> None:
     """Open the expander: all of its formulas are there, none as an error, none cut off by its box."""
     expander = page.get_by_test_id("stExpander").filter(has=page.get_by_text(title, exact=True))
     expander.locator("summary").click()
-    drawn = expander.locator(".katex-display")
-    expect(drawn).to_have_count(sum(isinstance(part, Tex) for part in FORMULAS[name]))
+    expect_drawn(expander, name)
+
+
+def expect_drawn(place: Locator, *names: str) -> None:
+    """All of these formulas are in this place, none as an error, none cut off by its box."""
+    drawn = place.locator(".katex-display")
+    expect(drawn).to_have_count(sum(isinstance(part, Tex) for name in names for part in FORMULAS[name]))
     expect(drawn.last).to_be_visible()
-    expect(page.locator(".katex-error")).to_have_count(0)
-    expect(expander).not_to_contain_text("$")
+    expect(place.page.locator(".katex-error")).to_have_count(0)
+    expect(place).not_to_contain_text("$")
     assert drawn.evaluate_all(CUT_OFF) == []
 
 
@@ -77,12 +82,13 @@ def test_no_request_leaves_the_machine(browser, address, made_up):
         expect(page.get_by_role("heading", level=1, name=screen.title)).to_be_visible()
         settle(page)
     asked += page.evaluate("window.tabIcons")
+    expect(page.get_by_test_id("stSidebarLogo")).to_have_attribute("src", re.compile("^data:image/svg"))
     assert len(asked) > 100
     assert {url for url in asked if not is_here(url)} == set()
 
 
 def test_a_table_has_no_csv_button_of_its_own(page, address, made_up):
-    visit(page, f"{address}/pairs?run={made_up.id}")
+    visit(page, f"{address}/results?run={made_up.id}")
     table = page.get_by_test_id("stDataFrame").first
     expect(table).to_be_visible()
     table.hover()

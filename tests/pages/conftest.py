@@ -59,7 +59,7 @@ def checked(app: AppTest) -> AppTest:
 
 def words(app: AppTest) -> str:
     """All text on the screen, for looking whether something is said."""
-    kinds = ("title", "markdown", "caption", "info", "warning", "error", "success", "subheader", "code")
+    kinds = ("title", "markdown", "caption", "info", "warning", "error", "success", "header", "subheader", "code")
     parts = [str(element.value) for kind in kinds for element in getattr(app, kind)]
     parts += [str(element.label) for kind in ("button", "metric", "expander") for element in getattr(app, kind)]
     parts += [str(element.value) for element in app.metric]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
 from riskcore.runs.formats import FORMAT
 from riskcore.runs.readers.label_rankings import all_label_rankings, shared_input
 from riskcore.runs.readers.method_comparison import compare_methods
+from riskcore.runs.sheet_files import write_sheets
 from riskcore.storage.files import write_json, write_parquet, write_text
 
 ATTRIBUTES = ("title", "authors", "year")
@@ -193,7 +195,49 @@ def _write_method(
         write_text(folder.model_file(method, iteration), model.to_json())
         rows.append(_summary(method, iteration, scores, labels, first, before, truth))
         before = now
+    _write_sheets(folder, method, iterations - 1, probability, rules, fired, chance)
     return rows
+
+
+def _write_sheets(folder, method, iteration, probability, rules, fired, chance) -> None:
+    """Balance sheets of two voices that add up to the log-odds of the last iteration."""
+    pairs, subjects = len(probability), (*ATTRIBUTES, "the whole record", "other candidates", "the scores brought")
+    total = np.log(probability) - np.log1p(-probability)
+    cells = np.zeros((pairs, 2, 1 + len(subjects)))
+    cells[:, 0, 1:5] = chance.normal(0, 1, (pairs, 4))
+    cells[:, 1, 1:4] = chance.normal(0, 0.5, (pairs, 3))
+    cells[:, 0, 0] = total - cells.sum(axis=(1, 2)) + 0.25
+    towards = cells[:, :, 1:].sum(axis=1) * np.where(total >= 0, 1, -1)[:, None]
+    by_metric = np.zeros((pairs, len(KINDS)))
+    by_metric[:, :3] = cells[:, 1, 1:4]
+    terms = [{"rule": number, "weight": 0.2, "mean": 0.9} for number in range(len(rules))]
+    sheets = SimpleNamespace(
+        subjects=subjects,
+        total=total,
+        offset=np.full(pairs, -0.25),
+        spoken=np.column_stack([total, total / 2]),
+        cells=cells,
+        by_metric=by_metric,
+        rule_factor=np.full(pairs, 0.5),
+        alone=cells.sum(axis=1) - np.eye(1, 1 + len(subjects)) * 0.25 if method == "risk" else None,
+        leading=towards.argmax(axis=1),
+        against=towards.argmin(axis=1),
+        stability=chance.random(pairs),
+    )
+    facts = {
+        "format": 1,
+        "method": method,
+        "iteration": iteration,
+        "pairs": pairs,
+        "of": pairs,
+        "subjects": list(subjects),
+        "voices": ["matcher", "linear model"],
+        "weights": [1.0, 0.5],
+        "metrics": [f"{name}.{kind}" for name, kind in KINDS],
+        "rules": terms,
+        "resamples": 20,
+    }
+    write_sheets(folder, np.arange(pairs), sheets, facts)
 
 
 def _model(rules: RuleSet, iteration: int) -> RiskModel:

@@ -236,7 +236,7 @@ def test_a_row_leads_to_its_pair_or_rule(screen, done):
     app = checked(app.run())
     assert "Source purity" in words(app)
     app.session_state["go to"] = ("pairs", {"run": done.id, "pair": "a7:b7"})
-    assert "The matcher predicts" in words(checked(app.run()))
+    assert "The evidence says" in words(checked(app.run()))
 
 
 def test_the_row_that_was_chosen_is_followed(monkeypatch):

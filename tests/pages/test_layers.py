@@ -17,8 +17,8 @@ SCRIPTS = sorted((PROJECT / "pages").glob("*.py"))
 PARTS = sorted((PROJECT / "pages" / "parts").rglob("*.py"))
 TORCH_FREE = ("riskcore.data", "riskcore.rules", "riskcore.risk", "riskcore.runs", "riskcore.audit")
 TORCH_FREE += ("riskcore.evaluation", "riskcore.metrics", "riskcore.config", "riskcore.errors", "riskcore.registry")
-TORCH_FREE += ("riskcore.paths", "riskcore.storage", "riskcore.columns", "riskcore.training.costs")
-TORCH_FREE += ("riskcore.apply.jobs",)
+TORCH_FREE += ("riskcore.paths", "riskcore.storage", "riskcore.columns", "riskcore.training.costs", "riskcore.version")
+TORCH_FREE += ("riskcore.apply.jobs", "riskcore.apply.sheets")
 
 
 def test_every_script_is_a_screen_and_every_screen_a_script():

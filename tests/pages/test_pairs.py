@@ -26,10 +26,12 @@ def press(app, label: str):
 def test_the_card_explains_the_top_pair(screen, done):
     app = screen("pairs", run=done.id, pair=first_pairs(done)[0])
     text = words(app)
-    assert "The matcher predicts" in text
+    assert "The evidence says" in text
     assert "**1** of 120 in this queue" in text
-    assert "indicate" in text or "agree" in text
-    assert "Rules and matcher combined give a match probability of" in text
+    assert "Before comparing" in text
+    assert "Together" in text
+    assert "Of 100 labels with this risk" not in text  # older runs ranked otherwise
+    assert "fits on resampled labels" in text
 
 
 @pytest.mark.parametrize("place", range(len(HOSTILE)))
@@ -217,11 +219,14 @@ def test_what_is_one_click_further_is_drawn_once_it_is_open(screen, done):
     first, *_ = first_pairs(done)
     app = screen("pairs", run=done.id, pair=first)
     assert not app.dataframe
+    app.session_state["rules that fired"] = True
     app.session_state["all numbers"] = True
     app.session_state["lower the risk"] = True
     app = checked(app.run())
     assert "value at risk without it" in app.dataframe[0].value.columns
     assert "would lower the value at risk from" in words(app)
+    assert "Rules and matcher alone put the match probability between" in words(app)
+    assert "rc-rule" in words(app)
 
 
 def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):
@@ -231,10 +236,10 @@ def test_an_error_inside_the_card_is_a_sentence(screen, done, monkeypatch):
     def broken(*_):
         raise ValueError("never seen")
 
-    monkeypatch.setattr(pair_card, "risk_chart", broken)
+    monkeypatch.setattr(pair_card, "history_chart", broken)
     text = words(screen("pairs", run=done.id, pair=first_pairs(done)[0]))
     assert "Something unexpected" in text
-    assert "The matcher predicts" in text
+    assert "The evidence says" in text
 
 
 def test_an_address_is_left_as_it_came(screen, done):

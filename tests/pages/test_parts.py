@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import re
 
 import altair as alt
@@ -14,7 +13,7 @@ from hypothesis import strategies as st
 
 from pages.parts.compare import method_charts
 from pages.parts.frame import text
-from pages.parts.pairs import pair_charts, record_table
+from pages.parts.pairs import pair_charts
 from pages.parts.rules.reason_cards import Reason, reasons_html
 from pages.parts.runs import run_charts
 from riskcore.risk.distribution import quantile
@@ -37,29 +36,6 @@ RELIABILITY = pd.DataFrame({"predicted": [0.1], "observed": [0.2], "low": [0.1],
 PATH = pd.DataFrame(
     {"iteration": [0, 1, 2], "label": [0, 1, 1], "probability": [0.1, 0.8, 0.9], "risk": [0.5, 0.2, 0.1]}
 )
-
-
-@given(st.dictionaries(st.text(max_size=8), st.one_of(st.none(), st.text(max_size=60)), max_size=4))
-def test_no_value_becomes_markup(record):
-    out = record_table.records_table(record, record, list(record))
-    body = out.split("</style>")[1]
-    tags = set(re.findall(r"<\s*/?\s*([a-zA-Z0-9]+)", body))
-    assert tags <= {"table", "thead", "tbody", "tr", "th", "td", "mark", "span"}
-
-
-@given(st.text(min_size=1, max_size=80))
-def test_a_value_can_be_read_back(value):
-    out = "".join(record_table._marked(value, set()))
-    shown = html.unescape(re.sub(r"</?mark>", "", out))
-    if value.isprintable():
-        assert shown == value
-
-
-def test_differing_words_are_marked_on_both_sides():
-    out = record_table.records_table({"title": "deep entity matching"}, {"title": "Deep record matching"}, ["title"])
-    assert "<mark>entity</mark>" in out
-    assert "<mark>record</mark>" in out
-    assert "<mark>deep</mark>" not in out.lower()
 
 
 @given(st.text(max_size=60))
@@ -124,11 +100,3 @@ def test_time_is_told_as_people_do():
     assert text.duration(9000) == "2.5 h"
     assert text.percent(None) == "–"
     assert text.percent(float("nan")) == "–"
-
-
-@pytest.mark.parametrize(("left", "right"), [("Müller", "MULLER"), ("Mu\u0308ller", "müller"), ("Straße", "strasse")])
-def test_words_that_the_metrics_take_for_one_are_not_marked(left, right):
-    """Case and accents were marked as differences, which the metrics fold."""
-    out = record_table.records_table({"name": f"{left} GmbH"}, {"name": f"{right} AG"}, ["name"])
-    assert re.findall("<mark>(.*?)</mark>", out) == ["GmbH", "AG"]
-    assert "2 words differ" in out

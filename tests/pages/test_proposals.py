@@ -10,11 +10,13 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from pages.parts.pairs.reasons import flip_marks
 from pages.parts.runs.proposals import JUDGE_FIRST
+from pages.parts.runs.run_picker import View
 from pages.parts.runs.run_view import course_words, flip_words
 from riskcore.audit import decisions, export_result
 from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
-from riskcore.runs import RunFolder, RunState, RunStore
+from riskcore.runs import PairQuery, RunFolder, RunState, RunStore, query_pairs
 from riskcore.runs.formats import read_scores
 from riskcore.runs.readers.proposals import lacks_validation, proposals
 from riskcore.runs.worker.execute import execute
@@ -24,7 +26,7 @@ from tests.pages.synthetic_run import write_run
 from tests.pages.test_recorded_run import small_sample
 from tests.runs.conftest import small_data
 
-SCREENS_WITH_RUNS = ("overview", "fine_tuning", "pairs", "rules", "compare", "results", "theory")
+SCREENS_WITH_RUNS = ("overview", "fine_tuning", "pairs", "rules", "compare", "results")
 METHODS = ("tradition", "risk", "risk+")
 
 
@@ -157,12 +159,14 @@ def test_no_screen_warns_of_a_run_with_labels(screen, done, name):
 
 def test_a_proposed_flip_is_not_called_flipped(screen, proposing):
     app = screen("pairs", run=proposing.id, iteration="2", flip="⇄ flipped")
-    flips = set(app.dataframe[0].value["flip"])
-    assert flips == {"⇄ proposed"}
-    pair = app.dataframe[0].value["pair"].iloc[0]
+    folder = RunFolder(proposing.folder)
+    rows = query_pairs(folder, PairQuery(iteration=2, flipped=True)).rows
+    view = View(proposing, folder, "risk", 2)
+    assert {mark.partition(" at")[0] for mark in flip_marks(view, rows, proposed=True)} == {"⇄ proposed"}
+    pair = rows["pair_id"].iloc[0]
     card = words(screen("pairs", run=proposing.id, iteration="2", pair=pair))
     assert "is proposed, not applied" in card
-    assert "by fine-tuning</span>" not in card
+    assert "⇄ flipped from" not in card
     side = [one.value for one in app.sidebar.caption]
     assert any("iteration 0 is kept and exported" in one for one in side)
 

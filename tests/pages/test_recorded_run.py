@@ -79,7 +79,7 @@ SAID = {
     "compare": "labels",
     "audit": "Label some pairs",
     "results": "Pairs and entities",
-    "theory": "label",
+    "help": "Two records that may or may not refer",
 }
 
 
@@ -99,8 +99,9 @@ def test_a_card_explains_a_recorded_pair(screen, recorded, method):
     app.session_state["all numbers"] = True
     app.session_state["lower the risk"] = True
     text = words(checked(app.run()))
-    assert "The matcher predicts" in text
-    assert "Rules and matcher combined" in text
+    assert "The evidence says" in text
+    assert "Together" in text
+    assert "Rules and matcher alone" in text
     assert "With the opposite label, the value at risk would be" in text
     assert "Something unexpected" not in text
 

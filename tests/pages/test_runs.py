@@ -61,11 +61,11 @@ def test_the_overview_shows_a_run_that_failed(screen, runs):
     assert "Something unexpected" not in text
 
 
-@pytest.mark.parametrize("name", ["overview", "fine_tuning", "pairs", "compare", "audit", "rules", "theory"])
+@pytest.mark.parametrize("name", ["overview", "fine_tuning", "pairs", "compare", "audit", "rules", "results"])
 def test_a_hostile_name_of_a_run_is_text(screen, runs, name):
     record = write_run(runs, 40, 2, name=HOSTILE_NAME)
     app = screen(name, run=record.id)
-    for element in (*app.markdown, *app.caption, *app.subheader):
+    for element in (*app.markdown, *app.caption, *app.header, *app.subheader):
         assert "<script>" not in str(element.value)
         assert "](javascript" not in str(element.value).replace("\\]\\(", "")
     assert "<script>" not in "".join(str(element.proto.body) for element in app.get("html"))

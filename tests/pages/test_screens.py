@@ -9,7 +9,7 @@ from riskcore.runs import RunFolder, RunState, RunStore
 from tests.pages.conftest import words
 from tests.pages.synthetic_run import write_run
 
-NEED_RUNS = ("pairs", "rules", "compare", "audit", "results", "theory")
+NEED_RUNS = ("pairs", "rules", "compare", "audit", "results")
 UNEXPECTED = "Something unexpected"
 
 
@@ -36,7 +36,7 @@ def test_a_screen_shows_a_finished_run(screen, done, name):
         "compare": "Fixed and broken labels",
         "audit": "Label some pairs",
         "results": "Pairs and entities",
-        "theory": "wrong label",
+        "help": "Two records that may or may not refer",
     }
     assert said[name] in text
 
@@ -46,8 +46,6 @@ def test_a_screen_shows_a_run_without_labels(screen, runs, name):
     record = write_run(runs, 60, 3, truth=False)
     text = words(screen(name, run=record.id))
     assert UNEXPECTED not in text
-    if name == "theory":
-        assert "this target has no labels" in text
     if name == "compare":
         assert "the methods cannot be scored" in text
 

@@ -9,13 +9,17 @@ import pyarrow.parquet as pq
 import pytest
 
 from riskcore.errors import ConfigError, StorageError
+from riskcore.rules.rule import Condition
 from riskcore.runs import PairQuery, pair_history, query_pairs
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.worker.execute import execute
-from riskcore.storage.files import write_parquet
+from riskcore.storage.files import write_json, write_parquet
 from riskcore.storage.parquet import take_rows
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import RULES, fake_engine, fired_by_hand
+
+ALIKE, UNLIKE = Condition("title", "jaccard", ">", 0.4), Condition("title", "jaccard", "<=", 0.4)
+FAR, CLOSE = Condition("year", "closeness", "<=", 0.5), Condition("year", "closeness", ">", 0.5)
 
 
 @pytest.fixture
@@ -29,7 +33,9 @@ def everything(finished):
     table["was_flipped"] = (labels[1:] != labels[:-1]).any(axis=0)
     table["moved"] = labels[-1] != labels[0]
     table["back"] = table["was_flipped"] & (labels[-1] == labels[0])
-    fired = fired_by_hand(pq.read_table(finished.metrics_file).to_pandas().to_numpy()).toarray()
+    metrics = pq.read_table(finished.metrics_file).to_pandas()
+    table["overlap"], table["closeness"] = metrics["title.jaccard"], metrics["year.closeness"]
+    fired = fired_by_hand(metrics.to_numpy()).toarray()
     for number in range(len(RULES)):
         table[f"rule{number}"] = fired[:, number]
     return table
@@ -55,6 +61,15 @@ def ids(frame):
         ({"attribute": "title"}, lambda t: t["rule0"] | t["rule1"] | t["rule2"]),
         ({"attribute": "nothing"}, lambda t: t["row"] < 0),
         ({"risk_min": 0.5, "risk_max": 0.7}, lambda t: t["risk"].between(0.5, 0.7)),
+        ({"probability_min": 0.3, "probability_max": 0.6}, lambda t: t["probability"].between(0.3, 0.6)),
+        ({"mu_min": 0.3, "mu_max": 0.6}, lambda t: t["mu"].between(0.3, 0.6)),
+        ({"kind": (FAR,)}, lambda t: t["closeness"] <= 0.5),
+        ({"kind": (CLOSE,)}, lambda t: t["closeness"] > 0.5),
+        (
+            {"kind": (UNLIKE, CLOSE), "label": 1},
+            lambda t: t["overlap"].le(0.4) & t["closeness"].gt(0.5) & t["label"].eq(1),
+        ),
+        ({"kind": (UNLIKE, ALIKE)}, lambda t: t["row"] < 0),
         ({"text": "TITLE 11"}, lambda t: t["left_title"].str.endswith(" 11") | t["right_title"].str.endswith(" 11")),
         ({"text": "a3:b"}, lambda t: t["pair_id"].str.startswith("a3:b")),
         ({"text": "%"}, lambda t: t["row"] < 0),
@@ -69,6 +84,70 @@ def test_filters(finished, everything, query, kept):
     page = query_pairs(finished, PairQuery(**query))
     assert page.total == len(wanted)
     assert ids(page.rows) == ids(wanted)[:50]
+
+
+def test_limits_are_inclusive(finished, everything):
+    for column in ("risk", "probability", "mu"):
+        value = float(everything[column].iloc[7])
+        limits = {f"{column}_min": value, f"{column}_max": value}
+        wanted = everything[everything[column] == value]
+        assert sorted(ids(query_pairs(finished, PairQuery(**limits)).rows)) == sorted(ids(wanted))
+
+
+def test_the_two_sides_of_a_metric_leave_out_what_is_missing(finished, everything):
+    sides = [set(ids(query_pairs(finished, PairQuery(kind=(one,))).rows)) for one in (FAR, CLOSE)]
+    missing = set(ids(everything[everything["closeness"].isna()]))
+    assert missing
+    assert not sides[0] & sides[1]
+    assert sides[0] | sides[1] == set(ids(everything)) - missing
+
+
+def test_a_cut_next_to_a_value_divides_as_rules_do(finished, everything):
+    """In float32 the cut would round onto the value, and both sides would change place."""
+    value = float(np.float32(everything["overlap"].iloc[3]))
+    for cut in (value, np.nextafter(value, 0), np.nextafter(value, 1)):
+        for side in ("<=", ">"):
+            condition = Condition("title", "jaccard", side, float(cut))
+            wanted = everything[condition.holds(everything["overlap"].to_numpy())]
+            found = query_pairs(finished, PairQuery(kind=(condition,))).rows
+            assert sorted(ids(found)) == sorted(ids(wanted))
+
+
+def test_a_kind_of_another_run_is_a_clear_error(finished):
+    with pytest.raises(ConfigError, match=r"'price.gap': run .* has no such metric"):
+        query_pairs(finished, PairQuery(kind=(ALIKE, Condition("price", "gap", ">", 1.0))))
+
+
+def test_a_query_stays_a_key():
+    assert hash(PairQuery(kind=[ALIKE, FAR])) == hash(PairQuery(kind=(ALIKE, FAR)))
+    assert PairQuery(kind=(ALIKE,)) != PairQuery(kind=(UNLIKE,))
+
+
+def test_the_leading_reason_filters(finished, everything):
+    with pytest.raises(StorageError, match="cannot be filtered by their leading reason"):
+        query_pairs(finished, PairQuery(reason="title"))
+    write_leading(finished, "risk", 4, everything["row"], lambda row: row % 3 > 0)
+    found = query_pairs(finished, PairQuery(reason="title"))
+    assert sorted(ids(found.rows)) == sorted(ids(everything[everything["row"] % 3 > 0]))
+    assert query_pairs(finished, PairQuery(reason="'; DROP TABLE s; --")).total == 0
+
+
+def test_reasons_are_those_of_the_iteration_asked(finished, everything):
+    """The first iteration of risk is explained by the starting matcher's reasons; those between by none."""
+    write_leading(finished, "risk", 4, everything["row"], lambda row: row % 3 > 0)
+    write_leading(finished, "tradition", None, everything["row"], lambda row: row % 5 == 0)
+    first = query_pairs(finished, PairQuery(iteration=0, reason="title"))
+    assert sorted(first.rows["row"]) == [row for row in everything["row"] if row % 5 == 0]
+    with pytest.raises(StorageError, match="choose the kept iteration"):
+        query_pairs(finished, PairQuery(iteration=2, reason="title"))
+
+
+def write_leading(folder, method, iteration, rows, is_title):
+    leading = ["title" if is_title(row) else "year" for row in rows]
+    sheet = pa.table({"row": pa.array(rows, pa.int32()), "leading": pa.array(leading).dictionary_encode()})
+    folder.sheets_file(method).parent.mkdir(exist_ok=True)
+    write_parquet(folder.sheets_file(method), sheet)
+    write_json(folder.sheet_facts_file(method), {"iteration": iteration})
 
 
 @pytest.mark.parametrize(

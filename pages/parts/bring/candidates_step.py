@@ -111,7 +111,7 @@ def _offer(path: str, figures: DataFigures, report: dict[str, Any]) -> None:
         st.caption(
             f"{percent(without[0])} of the left and {percent(without[1])} of the right records have no candidate."
         )
-    st.dataframe(_preview(path, figures), hide_index=True, height=320)
+    st.dataframe(_preview(path, figures), hide_index=True, placeholder="–", height=320)
     buttons = st.columns([3, 3, 6])
     if buttons[0].button("Use these candidates", type="primary", icon=":material/check:", width="stretch"):
         blocking_job.accept(path)
@@ -168,5 +168,5 @@ def _cut(value: Any) -> str | None:
 def _show_pairs(figures: DataFigures) -> None:
     for name, frame in figures.previews.items():
         if name in {f"{split} pairs" for split in TO_DECIDE}:
-            st.dataframe(frame.head(_PREVIEW), hide_index=True)
+            st.dataframe(frame.head(_PREVIEW), hide_index=True, placeholder="–")
             return

@@ -83,7 +83,7 @@ def _write(bring: Bring, files: Sequence[BroughtFile], plan: Plan, replace: bool
         st.error(
             "The data set has problems and was not saved. The table says where and what to do.", icon=":material/error:"
         )
-        st.dataframe(problem_table(error.problems), hide_index=True)
+        st.dataframe(problem_table(error.problems), hide_index=True, placeholder="–")
         return
     if not same:
         blocking_job.cancel(str(path))  # what it finds would be pairs of other tables

@@ -63,7 +63,7 @@ def _show_file(bring: Bring, file: BroughtFile) -> None:
         _correct(bring, file)
     if file.problems:
         st.error(f"{plural(len(file.problems), 'problem')} in this file.", icon=":material/error:")
-        st.dataframe(problem_table(file.problems), hide_index=True)
+        st.dataframe(problem_table(file.problems), hide_index=True, placeholder="–")
     show_preview(file)
 
 

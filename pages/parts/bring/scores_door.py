@@ -14,6 +14,7 @@ from pages.parts.data.figures import figures_of
 from pages.parts.data.known_sets import KnownSet, known_sets
 from pages.parts.data.set_view import problem_table
 from pages.parts.frame.navigation import SCREENS
+from pages.parts.frame.page import section
 from pages.parts.frame.text import literal, plural, short
 from pages.parts.runs.run_form import choose_map
 from pages.parts.runs.run_picker import choose_run
@@ -44,7 +45,7 @@ def show() -> None:
     st.button("Choose another file", type="tertiary", icon=":material/restart_alt:", on_click=_drop)
     if file.errors or file.text is None:
         st.error("The file cannot be used. The table says where and what to do.", icon=":material/error:")
-        st.dataframe(problem_table(file.problems), hide_index=True)
+        st.dataframe(problem_table(file.problems), hide_index=True, placeholder="–")
         return
     show_preview(file)
     meaning = _meaning(file)
@@ -104,7 +105,7 @@ def _meaning(file: BroughtFile) -> ScoreColumns | None:
         found = detect_columns(file)
     except MatcherError:
         found = ScoreColumns()
-    st.subheader("Columns", anchor=False)
+    section("Columns")
     kind = st.segmented_control(
         "The file has", [_PAIRS, _CLUSTERS], default=_CLUSTERS if found.is_clusters else _PAIRS, required=True
     )
@@ -136,7 +137,7 @@ def _meaning(file: BroughtFile) -> ScoreColumns | None:
 
 def _for_a_set(path: Path, file: BroughtFile, meaning: ScoreColumns) -> None:
     """Choose the data set, see what is covered, start."""
-    st.subheader("Data set", anchor=False)
+    section("Data set")
     known = known_sets()
     columns = st.columns(2, gap="large")
     target = columns[0].selectbox(

@@ -62,4 +62,4 @@ def preview(file: BroughtFile, rows: int = PREVIEW_ROWS) -> pd.DataFrame:
 
 def show_preview(file: BroughtFile, rows: int = PREVIEW_ROWS) -> None:
     if file.text is not None:
-        st.dataframe(preview(file, rows), hide_index=True)
+        st.dataframe(preview(file, rows), hide_index=True, placeholder="–")

@@ -6,6 +6,7 @@ import streamlit as st
 
 from pages.parts.compare.method_tables import change_table, credit_table
 from pages.parts.frame.glossary import WORDS
+from pages.parts.frame.page import section
 from pages.parts.frame.tables import link_table
 from pages.parts.frame.text import percent, plural
 from riskcore.runs import RunFolder, RunRecord
@@ -13,6 +14,7 @@ from riskcore.runs.documents import Comparison, LabelChangeRecord, ResponsibleRu
 from riskcore.runs.readers.method_comparison import BASE
 
 SHOWN_RULES = 12
+VALUE_PIXELS = {"⇄": 60, "pair": 110}  # of columns; those of values are wider
 SIGNS = {"fixed": "✓", "broken": "✗", "flipped": "⇄"}
 
 
@@ -20,7 +22,7 @@ def show_changes(record: RunRecord, folder: RunFolder, found: Comparison) -> Non
     methods = list(found["changes"])
     if not methods:
         return
-    st.subheader("Fixed and broken labels", anchor=False, help=f"{WORDS['fixed']} {WORDS['broken']}")
+    section("Fixed and broken labels", help=f"{WORDS['fixed']} {WORDS['broken']}")
     method = st.segmented_control(
         f"Compared with {BASE}", methods, default=methods[0], required=True, key="against", bind="query-params"
     )
@@ -32,11 +34,8 @@ def show_changes(record: RunRecord, folder: RunFolder, found: Comparison) -> Non
             f1_sentence(change),
             help="Both on the same pairs; exact McNemar test. Labels used: target, for scoring only.",
         )
-        left, right = st.columns(2, gap="large")
-        with left:
-            show_rows(record, folder, method, change, "fixed")
-        with right:
-            show_rows(record, folder, method, change, "broken")
+        show_rows(record, folder, method, change, "fixed")
+        show_rows(record, folder, method, change, "broken")
     if change["responsible"] is not None:
         kinds = ("flipped",) if change["fixed"] is None else ("fixed", "broken")
         show_responsible(record, folder, method, change["responsible"], kinds)
@@ -71,8 +70,8 @@ def show_rows(record: RunRecord, folder: RunFolder, method: str, change: LabelCh
         return
     table = change_table(folder, method, rows)
     links = [("pairs", {"run": record.id, "pair": pair, **_shown_as(folder, method)}) for pair in table["pair"]]
-    values = {name: st.column_config.TextColumn(width=165) for name in table if name.startswith(("left ", "right "))}
-    link_table(table, f"{kind} {record.id} {method}", links, values, title)
+    columns = {name: st.column_config.TextColumn(width=VALUE_PIXELS.get(name, 350)) for name in table}
+    link_table(table, f"{kind} {record.id} {method}", links, columns, title)
     some = "" if len(rows) == count else f"Shown are the {len(rows)} whose probability changed most. "
     st.caption(f"{some}Select a pair to open its card.")
 
@@ -103,6 +102,10 @@ def _show_credits(record: RunRecord, folder: RunFolder, method: str, kind: str, 
         return
     view = {"run": record.id, "method": method, "iteration": str(found["iteration"])}
     links = [("rules", {**view, "one": str(one["rule"])}) for one in credited]
-    columns = {"credit": st.column_config.NumberColumn(format="%.1f", width=70)}
+    columns = {
+        "credit": st.column_config.NumberColumn(format="%.1f", width=60),
+        "label": st.column_config.TextColumn(width=90),
+        "rule": st.column_config.TextColumn(width=780),
+    }
     table, words = credit_table(folder, credited), f"rules responsible for the {kind} pairs, with their credit"
     link_table(table, f"rules {kind} {record.id} {method}", links, columns, words)

@@ -22,7 +22,7 @@ def methods_chart(rows: pd.DataFrame) -> alt.Chart:
     interval = base.mark_rule(strokeWidth=4, opacity=0.35).encode(x=x, x2="high:Q", color=colour)
     interval = interval.encode(x=alt.X("low:Q"), tooltip=tip)
     point = base.mark_point(filled=True, size=140, opacity=1).encode(x=x, color=colour, tooltip=tip)
-    words = base.mark_text(dy=-14, fontSize=12, color=NEUTRAL).encode(x=x, text=alt.Text("f1:Q", format=".1%"))
+    words = base.mark_text(dy=-14, fontSize=12).encode(x=x, text=alt.Text("f1:Q", format=".1%"))
     return sized(interval + point + words, height=48 * max(len(rows), 1) + 70)
 
 

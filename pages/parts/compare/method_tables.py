@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import pandas as pd
 import streamlit as st
 
-from pages.parts.frame.palette import of_label
+from pages.parts.frame.palette import VERDICTS, of_label
 from pages.parts.frame.text import percent, short
 from pages.parts.runs.run_files import rules_of, stamp
+from riskcore.rules.sentences import rule_sentence
 from riskcore.runs import RunFolder
 from riskcore.runs.documents import Comparison, Reliability, ReviewBudget, RuleCredit
 from riskcore.runs.readers.method_comparison import BASE, comparison
@@ -96,6 +97,13 @@ def _changes(path: str, method: str, rows: tuple[int, ...], written: tuple[int, 
 
 
 def credit_table(folder: RunFolder, credited: Sequence[RuleCredit]) -> pd.DataFrame:
-    """Rules with their credit."""
-    texts = [rule.text for rule in rules_of(folder).rules]
-    return pd.DataFrame({"rule": short(texts[one["rule"]], RULE_CHARS), "credit": one["credit"]} for one in credited)
+    """The credit of rules, the label each indicates, and the rule in words."""
+    rules = rules_of(folder).rules
+    return pd.DataFrame(
+        {
+            "credit": one["credit"],
+            "label": VERDICTS[rules[one["rule"]].outcome].text,
+            "rule": short(rule_sentence(rules[one["rule"]]), RULE_CHARS),
+        }
+        for one in credited
+    )

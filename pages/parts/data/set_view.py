@@ -39,7 +39,9 @@ def show_problems(problems: Sequence[Problem]) -> None:
     else:
         st.success("Every row was read. No problems were found.", icon=":material/check_circle:")
     if problems:
-        st.dataframe(problem_table(problems), hide_index=True, height="auto" if len(problems) < 10 else 360)
+        st.dataframe(
+            problem_table(problems), hide_index=True, placeholder="–", height="auto" if len(problems) < 10 else 360
+        )
 
 
 def problem_table(problems: Sequence[Problem]) -> pd.DataFrame:
@@ -69,7 +71,9 @@ def show_figures(figures: DataProfile) -> None:
     columns[2].metric("Match rate", percent(matches / known if known else None), help="Among the labelled pairs.")
     columns[3].metric("Unlabelled pairs", f"{pairs - known:,}", help="Only the test split may have them.")
     if figures.splits:
-        st.dataframe(split_table(figures), hide_index=True, column_config={"match rate": _percent_column()})
+        st.dataframe(
+            split_table(figures), hide_index=True, placeholder="–", column_config={"match rate": _percent_column()}
+        )
 
 
 def split_table(figures: DataProfile) -> pd.DataFrame:
@@ -159,7 +163,7 @@ def map_problem(chosen: dict[str, str]) -> str | None:
 
 def show_previews(previews: dict[str, pd.DataFrame]) -> None:
     for tab, frame in zip(st.tabs(list(previews)), previews.values(), strict=True):
-        tab.dataframe(frame, hide_index=True, height=320)
+        tab.dataframe(frame, hide_index=True, placeholder="–", height=320)
 
 
 def fact_line(figures: DataProfile) -> str:

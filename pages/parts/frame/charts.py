@@ -8,7 +8,15 @@ from typing import Any
 import altair as alt
 import streamlit as st
 
+from pages.parts.frame.style import QUIET
+
 HEIGHT = 250
+# Numbers and names beside a chart, in the text colour of the visitor's theme; Streamlit's grey is too faint on light.
+WORDS: dict[str, Any] = {
+    "axis": {"labelColor": "currentColor", "titleColor": "currentColor", "labelOpacity": QUIET, "titleOpacity": QUIET},
+    "legend": {"labelColor": "currentColor", "labelOpacity": QUIET},
+    "text": {"color": "currentColor"},
+}
 PADDING = {"left": 0, "top": 4, "right": 8, "bottom": 4}  # the theme's own makes a chart small
 
 
@@ -17,7 +25,12 @@ def draw_chart(chart: alt.TopLevelMixin, words: str) -> None:
 
     Checking its specification against the schema takes longer than drawing it: the tests do that, not every click.
     """
-    st.vega_lite_chart(spec={**chart.to_dict(validate=False), "padding": PADDING}, width="stretch", alt=words)
+    st.vega_lite_chart(spec=readable(chart.to_dict(validate=False)), width="stretch", alt=words)
+
+
+def readable(spec: dict[str, Any]) -> dict[str, Any]:
+    """The specification with words that can be read on both themes, and without the theme's padding."""
+    return {**spec, "config": {**spec.get("config", {}), **WORDS}, "padding": PADDING}
 
 
 def legend(field: str, order: Sequence[str], colours: Sequence[str], symbol: str = "stroke") -> alt.Color:

@@ -1,4 +1,4 @@
-"""What the terms on the screens mean (shown on hover), and the formulas behind them (in expanders)."""
+"""What the terms on the screens mean (shown on hover and on Help), and the formulas behind them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,15 @@ WORDS = {
     "pair": "Two records that may or may not refer to the same entity.",
     "match": "A pair whose two records refer to the same entity. The matcher labels a pair match when its probability "
     "is 0.5 or more.",
+    "non-match": "A pair whose two records refer to different entities.",
+    "matcher": "The model that gives every pair a probability of being a match.",
+    "label": "What a model says about a pair: match or non-match.",
+    "truth": "What a benchmark knows about a pair. It is used for scoring only.",
+    "metric": "A number that says how alike two values of a pair are, such as the share of words they have in common.",
+    "candidate": "A pair that is worth comparing: brought with the tables, or found by blocking. Only candidates are "
+    "decided.",
+    "blocking": "Finding the candidates among all possible pairs. A match that it leaves out is lost to everything "
+    "that follows.",
     "source": "The labelled data that the matcher and the rules are trained on.",
     "validation": "A small labelled part of the target. It is used to tune the risk model and to choose the iteration "
     "that is kept.",
@@ -20,7 +29,12 @@ WORDS = {
     "value at risk": "What the rules and the matcher's output alone put at risk, as published (LearnRisk): high where "
     "they contradict the label, or where neither is certain. It drives the fine-tuning of the method risk and is what "
     "the reasons add up to.",
+    "balance sheet": "All the evidence on a pair, attribute by attribute, as a sum of log-odds: where it begins before "
+    "anything is compared, what each attribute adds for or against a match, and where it ends. Each part is what "
+    "matcher, rules, forests and linear model say of the attribute, weighed as the combined model weighs them.",
+    "leading reason": "The attribute that speaks most for what all the evidence says of a pair, match or non-match.",
     "rule": "A condition that almost always meant the same label on the source, such as: year differs → non-match.",
+    "reason": "A rule that fired on the pair, or the matcher, with its share of the value at risk.",
     "weight": "How much a rule counts in the risk model. Learned on the validation pairs if there are enough of both "
     "classes, else as the source suggests. At 0 the rule is ignored.",
     "share": "The rule's or the matcher's share of the total weight on this pair. The shares add up to 100 %.",
@@ -28,6 +42,9 @@ WORDS = {
     "flipped back": "The label changed in an earlier iteration and then returned to the label of iteration 0.",
     "fixed": "Wrong at iteration 0, correct now. Needs the target's labels.",
     "broken": "Correct at iteration 0, wrong now. Needs the target's labels.",
+    "proposal": "A flip of a run without validation labels of both classes. It is shown, and not applied.",
+    "precision": "The share of the pairs labelled match that really are matches.",
+    "recall": "The share of the matches that are labelled match.",
     "f1": "Harmonic mean of precision and recall on the matches; 100 % is perfect.",
     "auroc": "How well a ranking puts wrong labels first: 1 is perfect, 0.5 is no better than random order.",
     "purity": "The share of the pairs a rule fires on whose true label is the rule's.",
@@ -35,6 +52,17 @@ WORDS = {
     "conflicts": "Pairs the rule fires on whose current label contradicts it.",
     "iteration": "One round of fine-tuning on the target: predict, refit the risk model, train for one pass over the "
     "target. Iteration 0 is the matcher before fine-tuning.",
+    "kept iteration": "The iteration whose labels are the method's answer: the best by the validation labels. Without "
+    "validation labels of both classes it is iteration 0.",
+    "draft": "A run on a target without labels: its pairs are ranked, nothing is adapted. Label some of them next.",
+    "base learner": "A model whose predictions risk+ combines: a forest, a linear model, the rules.",
+    "stacking": "Combining the matcher and the base learners by a small model, fitted on predictions of pairs that "
+    "they had not seen.",
+    "competing candidates": "Other candidate pairs of the same record. Where a record has at most one counterpart, a "
+    "confident match of one pair speaks against the others.",
+    "entity": "The records that matches join: they refer to the same thing.",
+    "constraint": "How many matches a record may have. Of competing matches the most likely choice stays; what people "
+    "decided always stays.",
     "verdict": "A person's decision about a pair. Verdicts are signed and timestamped. They are never overwritten.",
     "budget": "The number of errors found when pairs are reviewed in the order of a ranking. A steeper curve means "
     "less work.",
@@ -59,7 +87,8 @@ class Tex(str):
 
 FORMULAS: dict[str, tuple[str, ...]] = {
     "risk": (
-        "For a pair with fired rules $F$ and matcher output $x$:",
+        r"For a pair with matcher output $x$ and fired rules $F$, each with a weight $w_f$, a mean $\mu_f$ and a "
+        "deviation $s_f$:",
         Tex(r"W=\sum_{f\in F} w_f + w(x)"),
         Tex(r"\mu=\frac{\sum_{f\in F} w_f\,\mu_f + w(x)\,x}{W}"),
         Tex(r"\sigma^2=\frac{\sum_{f\in F} w_f^2 s_f^2 + w(x)^2 s_x^2}{W^2}"),
@@ -73,7 +102,8 @@ FORMULAS: dict[str, tuple[str, ...]] = {
         "disagree. The evidence against a label and its risk are",
         Tex(r"v = \mp\,\ell + z_\theta\, c\, s"),
         Tex(r"\mathrm{risk} = \frac{1}{1+e^{-(a + b\,v)}}"),
-        "with the upper sign for a match, and $a$, $b$ fitted to the wrong and right validation labels.",
+        r"with the upper sign for a match, $z_\theta$ the normal quantile, $c$ a small constant, and $a$, $b$ fitted "
+        "to the wrong and right validation labels.",
     ),
     "training": (
         "One pass over the target minimises",
@@ -86,8 +116,9 @@ FORMULAS: dict[str, tuple[str, ...]] = {
             r"\mu_j \;\ge\; \tfrac12 + \tfrac{\epsilon}{2}"
             r" - \sqrt{\tfrac{m+1}{2}\,\ln\frac{1}{1-(1-\delta^{1/n})^{1/2}}}"
         ),
-        r"A pair whose $\mu_j$ satisfies the bound is flipped to match with probability at least $1-\delta$. Here "
-        r"$\delta = 0.05$, $m$ is the number of rules, and the value at risk is $\mu \pm 2\sigma$, not truncated.",
+        r"This holds with probability at least $1-\delta$ for a match $j$ that is labelled non-match. Here "
+        r"$\delta = 0.05$, $m$ is the number of rules, $n$ the number of supporting pairs, and $\epsilon$ the margin "
+        r"that each of them has. The value at risk is $\mu \pm 2\sigma$, not truncated.",
     ),
 }
 
@@ -95,8 +126,13 @@ FORMULAS: dict[str, tuple[str, ...]] = {
 def formula(name: str, title: str = "The formula") -> None:
     """A formula in an expander."""
     with st.expander(title, icon=":material/function:"):
-        for part in FORMULAS[name]:
-            if isinstance(part, Tex):
-                st.latex(part)
-            else:
-                st.markdown(part)
+        show_formula(name)
+
+
+def show_formula(name: str) -> None:
+    """A formula with its words."""
+    for part in FORMULAS[name]:
+        if isinstance(part, Tex):
+            st.latex(part)
+        else:
+            st.markdown(part)

@@ -1,4 +1,4 @@
-"""The list of screens, in the order an analyst uses them, and the icon of the browser tab.
+"""The list of screens, in the order an analyst uses them.
 
 A page's file name is its address.
 """
@@ -9,20 +9,11 @@ import dataclasses
 
 import streamlit as st
 
+from pages.parts.frame.logo import FAVICON, show_logo
 from pages.parts.frame.sign_in_settings import sign_in_configured
 from riskcore.errors import ConfigError
 
 _DECLARED = "navigation_declared"
-
-# Two records that overlap in part, readable at 16 pixels on light and on dark tabs. All other icons are glyphs of
-# the font that comes with Streamlit; a Material icon in the tab would be fetched from a font server.
-FAVICON = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32">'
-    '<rect width="32" height="32" rx="7" fill="#1d5c96"/>'
-    '<circle cx="12.5" cy="16" r="7" fill="none" stroke="#fff" stroke-width="2.6"/>'
-    '<circle cx="19.5" cy="16" r="7" fill="none" stroke="#f2a65a" stroke-width="2.6"/>'
-    "</svg>"
-)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,7 +41,7 @@ SCREENS = {
         Screen("compare", "Compare", ":material/compare_arrows:", "Inspect"),
         Screen("audit", "Label & audit", ":material/fact_check:", "Decide"),
         Screen("results", "Results", ":material/task_alt:", "Decide"),
-        Screen("theory", "Theory", ":material/functions:", "Decide"),
+        Screen("help", "Help", ":material/help:", "Learn"),
     )
 }
 
@@ -64,6 +55,7 @@ def declare() -> st.Page:
     st.session_state[_DECLARED] = True
     # Before `st.navigation`: without it, the tab takes the screen's icon and fetches it from a font server.
     st.set_page_config(page_icon=FAVICON)
+    show_logo()
     return st.navigation(sections, expanded=True, position="sidebar" if _may_serve() else "hidden")
 
 

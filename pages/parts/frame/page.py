@@ -1,4 +1,4 @@
-"""How every screen begins: title, sign-in gate, error boundary. Also whose name verdicts are signed with."""
+"""How every screen begins: title, sign-in gate, error boundary; its sections; whose name verdicts are signed with."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from contextlib import contextmanager
 import streamlit as st
 
 from pages.parts.frame.errors import boundary
-from pages.parts.frame.navigation import FAVICON, SCREENS, ensure_declared
+from pages.parts.frame.logo import FAVICON
+from pages.parts.frame.navigation import SCREENS, ensure_declared
 from pages.parts.frame.sign_in_settings import sign_in_configured
+from pages.parts.frame.style import apply_style
 from riskcore.errors import ConfigError
 
 _log = logging.getLogger(__name__)
@@ -22,12 +24,18 @@ def open_page(name: str, lead: str = "") -> Iterator[None]:
     screen = SCREENS[name]
     st.set_page_config(page_title=f"{screen.title} · Riskcore", page_icon=FAVICON, layout="wide")
     ensure_declared()
+    apply_style()
     _require_sign_in()
     st.title(screen.title, anchor=False)
     if lead:
         st.caption(lead)
     with boundary(name):
         yield
+
+
+def section(title: str, help: str | None = None) -> None:  # noqa: A002 - Streamlit's own word
+    """The heading of a part of the screen, one level below its title. Parts of a section take `st.subheader`."""
+    st.header(title, anchor=False, help=help)
 
 
 def _require_sign_in() -> None:

@@ -1,8 +1,8 @@
 """Colours and signs: match, non-match, flipped and risky have one colour, one sign and one word each.
 
 The sign is a character, so that it works in tables, charts and text alike, and nothing is shown by colour alone.
-The colours are mid-tones that are readable on light and dark backgrounds. Those of methods and rankings are
-registered with them.
+The colours are mid-tones: fills and lines that can be told apart on light and dark backgrounds. Text in them would be
+too faint on one of the two, so it takes `text_tone`. The colours of methods and rankings are registered with them.
 """
 
 from __future__ import annotations
@@ -34,10 +34,27 @@ RISKY = Mark("risky", "▲", "#e0355a", "red")
 UNSURE = Mark("unsure", "?", "#7a8694", "gray")
 RIGHT = Mark("correct", "✓", "#0d9488", "green")
 WRONG = Mark("wrong", "✗", "#e0355a", "red")
+FLIPPED_BACK = Mark("flipped back", "↺", FLIPPED.colour, FLIPPED.name)
 NEUTRAL = NEUTRAL_COLOUR
 INK = "#2f7fc1"
+TEXT_SHARE = 70  # percent of the colour in text of that colour; more would be too faint on one of the themes
 
 VERDICTS = {"match": MATCH, "non-match": NON_MATCH, "unsure": UNSURE}
+SIGNS = {  # all signs with what there is to say beyond their word
+    MATCH: "",
+    NON_MATCH: "",
+    UNSURE: "",
+    FLIPPED: "the label differs from the one before fine-tuning; proposed where no label confirms it",
+    FLIPPED_BACK: "the label changed, and returned to the first one",
+    RISKY: "the label may be wrong",
+    RIGHT: "needs the target's labels",
+    WRONG: "needs the target's labels",
+}
+
+
+def text_tone(colour: str) -> str:
+    """A colour for text, in CSS: mixed with the text's own colour, so that it is readable on both themes."""
+    return f"color-mix(in srgb,{colour} {TEXT_SHARE}%,currentColor)"
 
 
 def of_label(label: int) -> Mark:

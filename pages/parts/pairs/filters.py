@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import streamlit as st
 
 from pages.parts.frame.address import choose
 from pages.parts.frame.glossary import WORDS
-from pages.parts.frame.text import short
+from pages.parts.frame.text import literal, short
+from pages.parts.pairs.error_kinds_view import kind_from_address
+from pages.parts.runs.run_files import leading_counts
 from pages.parts.runs.run_picker import View
+from riskcore.rules.sentences import condition_sentence
 from riskcore.runs import PairQuery
 
 PAGE_SIZE = 50
@@ -25,6 +29,8 @@ SORTS = {
     "flips": "most flips first",
     "row": "order of the data",
 }
+NARROWING = ("kind", "probability", "evidence")  # set by links from elsewhere, not by a widget
+_RANGE = re.compile(r"(\d(?:\.\d{1,6})?)-(\d(?:\.\d{1,6})?)")
 _LONGEST_SEARCH = 200
 _CORRECTNESS_HELP = "Whether the label agrees with the benchmark's. No method was given the benchmark's labels."
 
@@ -41,7 +47,7 @@ def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> Pai
     first[-1].text_input(
         "Search in records", max_chars=_LONGEST_SEARCH, placeholder="part of a value or pair id", **_bound("text")
     )
-    second = st.columns([3, 2, 2, 2])
+    second = st.columns([3, 2, 2, 2, 2])
     rule = choose(
         second[0],
         "Rule",
@@ -52,10 +58,53 @@ def filter_bar(view: View, texts: tuple[str, ...], attributes: list[str]) -> Pai
         help=WORDS["rule"],
         then=start_over,
     )
-    second[1].selectbox("Attribute", [ANY, *attributes], format_func=lambda n: short(n, 60), **_bound("attribute"))
-    second[2].slider("Risk", 0.0, 1.0, (0.0, 1.0), 0.01, help=WORDS["risk"], **_bound("risk"))
-    sort = choose(second[3], "Order", list(SORTS), "sort", "risk", words=SORTS.__getitem__, then=start_over)
-    return _query(view, None if rule == ANY else int(rule), sort)
+    counts = leading_counts(view.folder, view.method, view.iteration)
+    reason = choose(
+        second[1],
+        "Reason",
+        [ANY, *counts],
+        "reason",
+        ANY,
+        words=lambda n: n if n == ANY else f"{short(n.replace('_', ' '), 60)} ({counts[n]:,})",
+        help=WORDS["leading reason"],
+        then=start_over,
+    )
+    second[2].selectbox("Attribute", [ANY, *attributes], format_func=lambda n: short(n, 60), **_bound("attribute"))
+    second[3].slider("Risk", 0.0, 1.0, (0.0, 1.0), 0.01, help=WORDS["risk"], **_bound("risk"))
+    sort = choose(second[4], "Order", list(SORTS), "sort", "risk", words=SORTS.__getitem__, then=start_over)
+    return _query(view, None if rule == ANY else int(rule), None if reason == ANY else reason, sort)
+
+
+def narrowed_by(view: View, query: PairQuery) -> None:
+    """What narrows the queue beside the filters, as the picture of the repair and errors by kind do; one click takes it
+    away. Nothing where nothing does."""
+    parts = []
+    if query.kind:
+        parts.append(", ".join(condition_sentence(condition) for condition in query.kind))
+    if query.probability_min is not None:
+        parts.append(f"probability {query.probability_min:g} to {query.probability_max:g}")
+    if query.mu_min is not None:
+        parts.append(f"rules' evidence {query.mu_min:g} to {query.mu_max:g}")
+    if not parts:
+        return
+    row = st.container(horizontal=True, vertical_alignment="center")
+    row.markdown(f"Only pairs with: **{literal('; '.join(parts), 400)}**", width="content")
+    row.button("Show all pairs", icon=":material/close:", type="tertiary", on_click=_widen)
+
+
+def _widen() -> None:
+    for name in NARROWING:
+        st.query_params.pop(name, None)
+    start_over()
+
+
+def range_from_address(text: str | None) -> tuple[float, float] | None:
+    """Two numbers from 0 to 1, as `0.2-0.45`; None where the text is anything else."""
+    found = _RANGE.fullmatch(text or "")
+    if found is None:
+        return None
+    low, high = float(found[1]), float(found[2])
+    return (low, high) if 0 <= low <= high <= 1 else None
 
 
 def _bound(key: str) -> dict[str, Any]:
@@ -68,8 +117,9 @@ def start_over() -> None:
         st.query_params.pop(name, None)
 
 
-def _query(view: View, rule: int | None, sort: str) -> PairQuery:
+def _query(view: View, rule: int | None, reason: str | None, sort: str) -> PairQuery:
     state = st.session_state
+    probability, evidence = (range_from_address(st.query_params.get(name)) for name in ("probability", "evidence"))
     flip, attribute = (state.get(name) or ANY for name in ("flip", "attribute"))
     low, high = state.get("risk") or (0.0, 1.0)
     wrong = CORRECTNESS.get(state.get("answer") or ANY) if view.folder.has_truth else None
@@ -85,6 +135,12 @@ def _query(view: View, rule: int | None, sort: str) -> PairQuery:
         attribute=None if attribute == ANY else attribute,
         risk_min=low if low > 0 else None,
         risk_max=high if high < 1 else None,
+        probability_min=None if probability is None else probability[0],
+        probability_max=None if probability is None else probability[1],
+        mu_min=None if evidence is None else evidence[0],
+        mu_max=None if evidence is None else evidence[1],
+        kind=kind_from_address(st.query_params.get("kind", ""), view.folder),
+        reason=reason,
         text=(state.get("text") or "").strip() or None,
         wrong=wrong,
         verdict=VERDICTS.get(state.get("verdict") or ANY),

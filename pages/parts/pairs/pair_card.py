@@ -1,77 +1,134 @@
-"""The pair card: one pair, its label and risk, both records, and the reasons.
+"""The pair card: what the pair probably is and why, both records, the balance sheet, and the rules that fired.
 
-Differing words are marked in both records. Each reason is drawn as value against threshold with its share of the
-weight. The risk distribution and the pair's path through the iterations are shown beside them.
+The decisive difference comes first. The balance sheet adds up to the combined evidence, attribute by attribute; beside
+it are what the risk means and the pair's path through the iterations.
 """
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping
 
 import pandas as pd
 import streamlit as st
 
+from pages.parts.frame.charts import readable
 from pages.parts.frame.glossary import WORDS, formula
-from pages.parts.frame.palette import FLIPPED, MEDIUM_RISK, RISKY, of_label, risk_word
+from pages.parts.frame.page import section
+from pages.parts.frame.palette import of_label
 from pages.parts.frame.text import plural
+from pages.parts.pairs.balance_view import Background, matcher_html, sheet_html, voices_html
+from pages.parts.pairs.headline import headline
 from pages.parts.pairs.pair_charts import history_chart, path_words, risk_chart
-from pages.parts.pairs.reasons import contribution_table, lower_risk_text, summary_sentence
+from pages.parts.pairs.reasons import Why, contribution_table, lower_risk_text
 from pages.parts.pairs.record_table import has_long_values, records_table
-from pages.parts.rules.reason_cards import Reason, reasons_html
-from pages.parts.runs.run_files import history_of, model_of, risk_labels, summary_of
+from pages.parts.rules.reason_cards import merged_reasons, reasons_html
+from pages.parts.runs.run_files import forget_sheet, history_of, model_of, risk_labels, rules_of, summary_of, types_of
 from pages.parts.runs.run_picker import View
-from riskcore.risk import Explanation
+from riskcore.apply.sheets import compute_sheet_apart
+from riskcore.metrics.kinds import Metric
+from riskcore.risk.distribution import quantile
 from riskcore.runs import PairDetail
+from riskcore.runs.readers.pair_reasons import STEADY, subject_phrase
+from riskcore.runs.readers.pair_sheet import sheet_method
 
-SHOWN_REASONS = 6
-_BADGE = """<span style="display:inline-block;padding:.18rem .7rem;border-radius:999px;font-weight:600;
- margin:0 .45rem .3rem 0;white-space:nowrap;background:color-mix(in srgb,{tone} 16%,transparent);
- color:color-mix(in srgb,{tone} 78%,currentColor);
- border:1px solid color-mix(in srgb,{tone} 45%,transparent)">{text}</span>"""
+SHOWN_RULES = 6
 
 
-def show_pair(detail: PairDetail, reasons: list[Reason], proposed: bool = False) -> None:
-    """Label, risk and flip, a summary sentence, and both records."""
-    summary = html.escape(summary_sentence(detail, reasons))
-    st.html(headline(detail, proposed) + f"<p style='margin:.5rem 0 0'>{summary}</p>")
-    show_records(detail)
+def show_pair(view: View, detail: PairDetail, why: Why, proposed: bool = False) -> None:
+    """What the pair probably is, the decisive difference, and both records."""
+    st.html(headline(detail, why.reason, proposed, why.flip))
+    show_records(view, detail)
 
 
-def show_reasons(view: View, detail: PairDetail, explanation: Explanation, reasons: list[Reason]) -> None:
-    """Reasons on the left; the distribution and the path on the right."""
+def show_reasons(view: View, detail: PairDetail, why: Why) -> None:
+    """The balance sheet on the left; what the risk means and the path on the right; then rules and numbers."""
     history = history_of(view.folder, detail, view.method)
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.subheader("Reasons", anchor=False, help=f"{WORDS['rule']} {WORDS['share']}")
-        _show_reason_cards(reasons, detail)
+        _show_sheet(view, detail, why)
     with right:
         _show_risk(view, detail)
-        _show_distribution(view, detail)
         _show_path(history)
-    _show_more(view, detail, explanation)
+    _show_rules(detail, why)
+    _show_more(view, detail, why)
 
 
-def headline(detail: PairDetail, proposed: bool = False) -> str:
-    """Label, risk and flip as signs and words; `proposed`: no label shows that the flip is right."""
-    scores = detail.scores
-    label = of_label(int(scores["label"]))
-    risk = float(scores["risk"])
-    badges = [
-        (label.colour, f"{label.sign} labelled {label.word} · probability {scores['probability']:.2f}"),
-        (RISKY.colour if risk >= MEDIUM_RISK else label.colour, f"{RISKY.sign} risk {risk:.2f} · {risk_word(risk)}"),
-    ]
-    if scores["flipped"]:
-        before = of_label(1 - int(scores["label"]))
-        what = f"a flip from {before.word} is proposed, not applied" if proposed else f"flipped from {before.word}"
-        badges.append((FLIPPED.colour, f"{FLIPPED.sign} {what}{'' if proposed else ' by fine-tuning'}"))
-    elif int(scores["flips"]):
-        badges.append((FLIPPED.colour, f"↺ flipped {int(scores['flips'])} times, back to its first label"))
-    return "".join(_BADGE.format(tone=tone, text=html.escape(text)) for tone, text in badges)
+def _show_sheet(view: View, detail: PairDetail, why: Why) -> None:
+    section("Why", help=WORDS["balance sheet"])
+    sheet = why.sheet
+    if sheet is None:
+        st.caption(_no_sheet(view))
+        _offer_sheet(view, detail)
+        return
+    background = _background(view, detail)
+    st.html(sheet_html(sheet, background, "What all the evidence adds up to, attribute by attribute"))
+    st.caption(
+        f"In log-odds: above 0 towards a match. {_steadiness(sheet.stability)} Open a row to see who says it and by "
+        f"what. Labels used: {_labels_used(view)}."
+    )
+    with st.expander("Who says it", icon=":material/groups:"):
+        st.html(voices_html(sheet))
+    if sheet.matcher_alone is not None:
+        with st.expander("Why the matcher labels it so", icon=":material/model_training:"):
+            st.html(matcher_html(sheet, background))
+            st.caption(
+                "The label is the matcher's. Each attribute's part is its Shapley value: what the matcher's answer "
+                "changes when the attribute is shown, in the mean of all orders."
+            )
 
 
-def show_records(detail: PairDetail) -> None:
-    show_both(detail.pair_id, detail.left, detail.right)
+def _offer_sheet(view: View, detail: PairDetail) -> None:
+    """Compute the sheet of a pair that the worker left out; nothing where that is not possible."""
+    folder, explained = view.folder, sheet_method(view.folder, view.method, view.iteration)
+    if explained is None or not folder.bundle.is_dir():
+        return
+    if st.button("Compute it", icon=":material/calculate:", help="Takes a few seconds. It is kept with the run."):
+        with st.spinner("Asking the matcher and all other models about this pair …"):
+            compute_sheet_apart(folder, explained, detail.row)
+        forget_sheet()
+        st.rerun()
+
+
+def _no_sheet(view: View) -> str:
+    """Why there is no balance sheet."""
+    kept = view.folder.kept(view.method)
+    if kept is not None and view.iteration != kept:
+        return f"The balance sheet is of the kept iteration ({kept}). Choose it in the sidebar to see the sheet."
+    if view.folder.results() is None:
+        return "The balance sheet is there once the run is done."
+    if sheet_method(view.folder, view.method, view.iteration) is None:
+        return "An older version recorded this run, without balance sheets. The rules that fired are below."
+    return "Of a large target, only the riskiest pairs have a balance sheet from the start; this one is not among them."
+
+
+def _steadiness(stability: float | None) -> str:
+    if stability is None:
+        return ""
+    percent = f"{100 * stability:.0f} %"
+    if stability < STEADY:
+        return f"The strongest reason is not steady: it led in only {percent} of fits on resampled labels."
+    return f"The strongest reason led in {percent} of fits on resampled labels."
+
+
+def _background(view: View, detail: PairDetail) -> Background:
+    types = types_of(view.folder)
+    keys = (key.rpartition(".") for key in detail.metrics)
+    return Background(
+        rules=rules_of(view.folder),
+        metrics=detail.metrics,
+        metric_of={f"{name}.{kind}": Metric(name, kind) for name, _, kind in keys},
+        phrase=lambda subject, match: subject_phrase(detail.left, detail.right, types, subject, match),
+    )
+
+
+def _labels_used(view: View) -> str:
+    ranked = view.folder.method_results(view.method).get("ranked")
+    return ", ".join(ranked["labels_used"]) if ranked and ranked["labels_used"] else "none"
+
+
+def show_records(view: View, detail: PairDetail) -> None:
+    types = {name: str(kind) for name, kind in types_of(view.folder).items()}
+    show_both(detail.pair_id, detail.left, detail.right, types)
     if detail.truth is not None and st.toggle("Show the benchmark's label", key="show_truth"):
         truth = of_label(detail.truth)
         right = detail.truth == int(detail.scores["label"])
@@ -81,25 +138,30 @@ def show_records(detail: PairDetail) -> None:
         )
 
 
-def show_both(pair: str, left: Mapping[str, str | None], right: Mapping[str, str | None]) -> None:
+def show_both(
+    pair: str,
+    left: Mapping[str, str | None],
+    right: Mapping[str, str | None],
+    types: Mapping[str, str] | None = None,
+) -> None:
     """Both records side by side, differences marked, and nothing of what a model says."""
     whole = has_long_values(left, right) and st.toggle("Show long values in full", key=f"whole {pair}")
-    st.html(records_table(left, right, list(left), whole=bool(whole)))
+    st.html(records_table(left, right, list(left), whole=bool(whole), types=types))
 
 
-def _show_reason_cards(reasons: list[Reason], detail: PairDetail) -> None:
+def _show_rules(detail: PairDetail, why: Why) -> None:
+    """The rules that fired and the matcher, as the risk model weighs them; near-equal rules are one line."""
+    reasons = merged_reasons(why.rules)
     weighted = [reason for reason in reasons if reason.weight > 0]
-    matcher = [reason for reason in weighted[SHOWN_REASONS:] if reason.rule is None]  # always shown at once
-    shown = weighted[:SHOWN_REASONS] + matcher
-    st.html(reasons_html(shown, detail.metrics, detail.scores["probability"]))
-    rest = [reason for reason in weighted[SHOWN_REASONS:] if reason.rule is not None]
-    ignored = [reason for reason in reasons if reason.weight == 0]
-    if rest or ignored:
-        share = 100 * sum(reason.share for reason in rest)
-        title = f"{plural(len(rest) + len(ignored), 'more rule')}, together {share:.1f} % of the weight"
-        more = st.expander(title, key="more rules", on_change="rerun")
-        if more.open:
-            more.html(reasons_html((rest + ignored)[:200], detail.metrics, detail.scores["probability"]))
+    fired = sum(1 + reason.like for reason in reasons if reason.rule is not None)
+    title = f"Rules: {plural(fired, 'rule')} fired" if fired else "Rules: none fired"
+    found = st.expander(title, icon=":material/rule:", key="rules that fired", on_change="rerun", expanded=False)
+    if found.open:
+        found.html(reasons_html(weighted[:SHOWN_RULES], detail.metrics, detail.scores["probability"]))
+        rest = weighted[SHOWN_RULES:] + [reason for reason in reasons if reason.weight == 0]
+        if rest:
+            share = 100 * sum(reason.share for reason in rest)
+            found.caption(f"{plural(len(rest), 'more')} with {share:.1f} % of the weight: see All numbers.")
 
 
 def _show_risk(view: View, detail: PairDetail) -> None:
@@ -107,7 +169,7 @@ def _show_risk(view: View, detail: PairDetail) -> None:
     ranked = view.folder.method_results(view.method).get("ranked")
     if ranked is None:
         return
-    st.subheader("Risk of the label", anchor=False, help=WORDS["risk"])
+    section("Risk of the label", help=WORDS["risk"])
     risk, used = float(detail.scores["risk"]), ", ".join(ranked["labels_used"]) or "none"
     if ranked["calibrated"]:
         words = f"Of 100 labels with this risk, about **{min(100 * risk, 99):.0f}** are expected to be wrong."
@@ -117,42 +179,50 @@ def _show_risk(view: View, detail: PairDetail) -> None:
     st.caption(f"Found by {ranked['by']}. Labels used: {used}.")
 
 
-def _show_distribution(view: View, detail: PairDetail) -> None:
-    scores, confidence = detail.scores, model_of(view.folder, view.method, view.iteration).confidence
-    label = of_label(int(scores["label"]))
-    at_risk = scores["var_match"] if scores["label"] else scores["var_non_match"]
-    st.subheader("Value at risk by the rules", anchor=False, help=WORDS["value at risk"])
-    words = (
-        f"Rules and matcher combined give a match probability of {scores['mu']:.2f} ± {scores['sigma']:.2f}. "
-        f"At {100 * confidence:.0f} % confidence, the value at risk of “{label.word}” is {at_risk:.2f}."
-    )
-    chart = risk_chart(scores["mu"], scores["sigma"], int(scores["label"]), confidence, scores["probability"])
-    st.vega_lite_chart(chart.data, chart.spec, width="stretch", key="risk chart", alt=words)
-    st.caption(words)
-
-
 def _show_path(history: pd.DataFrame) -> None:
-    st.subheader("By iteration", anchor=False, help=WORDS["iteration"])
+    section("By iteration", help=WORDS["iteration"])
     words = path_words(history)
     chart = history_chart(history)
-    st.vega_lite_chart(chart.data, chart.spec, width="stretch", key="history chart", alt=words)
+    st.vega_lite_chart(chart.data, readable(chart.spec), width="stretch", key="history chart", alt=words)
     st.caption(words)
 
 
-def _show_more(view: View, detail: PairDetail, explanation: Explanation) -> None:
+def _show_more(view: View, detail: PairDetail, why: Why) -> None:
     """Expanders whose content is computed only once they are open: otherwise it would slow down every step."""
     columns = st.columns(3)
     with columns[0]:
         numbers = st.expander("All numbers", icon=":material/table_rows:", key="all numbers", on_change="rerun")
     if numbers.open:
-        numbers.dataframe(contribution_table(explanation), hide_index=True)
+        numbers.dataframe(
+            contribution_table(why.explanation),
+            hide_index=True,
+            placeholder="–",
+            alt="contributions to the value at risk",
+        )
         history = summary_of(view.folder, view.method)
         used = risk_labels(history[history["iteration"] == view.iteration])
         numbers.caption(f"The shares of μ add up to μ, the shares of σ² to σ². Labels used: {used}.")
     with columns[1]:
         formula("risk", "How risk is computed")
     with columns[2]:
-        title, icon = "What would convince the rules?", ":material/lightbulb:"
+        title, icon = "What the rules put at risk", ":material/lightbulb:"
         lower = st.expander(title, icon=icon, key="lower the risk", on_change="rerun")
     if lower.open:
+        with lower:
+            _show_distribution(view, detail)
         lower.code(lower_risk_text(view, detail), language=None, wrap_lines=True)
+
+
+def _show_distribution(view: View, detail: PairDetail) -> None:
+    scores, confidence = detail.scores, model_of(view.folder, view.method, view.iteration).confidence
+    label = of_label(int(scores["label"]))
+    at_risk = scores["var_match"] if scores["label"] else scores["var_non_match"]
+    low, high = (float(quantile(share, scores["mu"], scores["sigma"])) for share in (1 - confidence, confidence))
+    words = (
+        f"Rules and matcher alone put the match probability between {low:.2f} and {high:.2f}, most likely near "
+        f"{scores['mu']:.2f}. At {100 * confidence:.0f} % confidence, the value at risk of “{label.word}” is "
+        f"{at_risk:.2f}."
+    )
+    chart = risk_chart(scores["mu"], scores["sigma"], int(scores["label"]), confidence, scores["probability"])
+    st.vega_lite_chart(chart.data, readable(chart.spec), width="stretch", key="risk chart", alt=words)
+    st.caption(words)

@@ -2,16 +2,59 @@
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
+
 import pandas as pd
 
-from pages.parts.frame.palette import MATCH, NON_MATCH, of_label
+from pages.parts.frame.palette import FLIPPED, FLIPPED_BACK, MATCH, NON_MATCH
 from pages.parts.frame.text import plural
 from pages.parts.rules.reason_cards import Reason
-from pages.parts.runs.run_files import model_of, rules_of
+from pages.parts.runs.run_files import model_of, rules_of, sheet_of, types_of, validation_rules_of
 from pages.parts.runs.run_picker import View
 from riskcore.risk import Explanation, explain_pair, smallest_changes
+from riskcore.risk.balance import BalanceSheet
 from riskcore.risk.explain import rounded
 from riskcore.runs import PairDetail
+from riskcore.runs.readers.flips import flipped_at
+from riskcore.runs.readers.pair_reasons import PairReason, reason_of_sheet
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class Why:
+    """Everything that is known of why a pair is labelled as it is, and how risky that is."""
+
+    explanation: Explanation  # by the risk model: what the rules and the matcher put at risk
+    rules: list[Reason]
+    sheet: BalanceSheet | None  # all the evidence
+    reason: PairReason | None  # its leading reason in words
+    flip: str  # when the label flipped, to be added to a sentence; "" where it did not
+
+
+def why(view: View, detail: PairDetail) -> Why:
+    """Gather it for the pair as the view shows it."""
+    explanation, sheet, reason = explain(view, detail), None, None
+    sheet = sheet_of(view.folder, detail, view.method, view.iteration)
+    if sheet is not None:
+        reason = reason_of_sheet(detail, types_of(view.folder), sheet)
+    flip = flip_words(view, [detail.row])[0] if detail.scores["flipped"] else ""
+    return Why(explanation, reasons_of(view, detail, explanation), sheet, reason, flip)
+
+
+def flip_words(view: View, rows: Sequence[int]) -> list[str]:
+    """When the labels of these pairs flipped: " at iteration 2"; "" where they did not, or nobody knows."""
+    when = flipped_at(view.folder, view.method, view.iteration, rows)
+    return ["" if at is None else f" at iteration {at}" if at else " before the first iteration" for at in when]
+
+
+def flip_marks(view: View, rows: pd.DataFrame, proposed: bool) -> list[str]:
+    """Whether and when each label on a page of the queue flipped. `proposed`: flips are proposals."""
+    when = flip_words(view, rows["row"].to_numpy()) if rows["flipped"].any() else [""] * len(rows)
+    verb = "proposed" if proposed else FLIPPED.word
+    return [
+        f"{FLIPPED.sign} {verb}{at}" if flipped else FLIPPED_BACK.text if flips else ""
+        for flipped, flips, at in zip(rows["flipped"], rows["flips"], when, strict=True)
+    ]
 
 
 def explain(view: View, detail: PairDetail) -> Explanation:
@@ -23,7 +66,7 @@ def explain(view: View, detail: PairDetail) -> Explanation:
 
 def reasons_of(view: View, detail: PairDetail, explanation: Explanation) -> list[Reason]:
     """The contributions to a pair's risk, the largest weight first, with the record of each rule."""
-    rules = rules_of(view.folder)
+    rules, validated = rules_of(view.folder), validation_rules_of(view.folder)
     numbers = {rule.text: number for number, rule in enumerate(rules.rules)}
     total = sum(part.weight for part in explanation.contributions) or 1.0
     matcher_label = MATCH.word if detail.scores["probability"] >= 0.5 else NON_MATCH.word
@@ -42,33 +85,11 @@ def reasons_of(view: View, detail: PairDetail, explanation: Explanation) -> list
                 support=None if number is None else int(rules.support[number]),
                 purity=None if number is None else float(rules.purity[number]),
                 from_validation=number is not None and bool(rules.from_validation[number]),
+                validation_right=None if number is None or validated is None else int(validated.right[number]),
+                validation_pairs=None if number is None or validated is None else int(validated.support[number]),
             )
         )
     return sorted(reasons, key=lambda reason: -reason.share)
-
-
-def summary_sentence(detail: PairDetail, reasons: list[Reason]) -> str:
-    """What the matcher and the rules indicate, in one sentence."""
-    label = of_label(int(detail.scores["label"]))
-    rules = [reason for reason in reasons if reason.rule is not None and reason.weight > 0]
-    matcher = f"The matcher predicts {label.word} (probability {detail.scores['probability']:.2f})"
-    if not rules:
-        return f"{matcher}. No rule with a weight above 0 fired on this pair, so its risk depends on the matcher alone."
-    against = [reason for reason in rules if reason.outcome != label.word]
-    support = [reason for reason in rules if reason.outcome == label.word]
-    other = (NON_MATCH if label is MATCH else MATCH).word
-    parts = []
-    if against:
-        verb = "indicates" if len(against) == 1 else "indicate"
-        parts.append(f"{plural(len(against), 'rule')} {verb} {other}, with {_share(against)} of the total weight")
-    if support:
-        verb = "agrees" if len(support) == 1 else "agree"
-        parts.append(f"{plural(len(support), 'rule')} {verb}, with {_share(support)} of the weight")
-    return f"{matcher}{', but ' if against else '; '}{'; '.join(parts)}."
-
-
-def _share(reasons: list[Reason]) -> str:
-    return f"{100 * sum(reason.share for reason in reasons):.0f} %"
 
 
 def contribution_table(explanation: Explanation) -> pd.DataFrame:

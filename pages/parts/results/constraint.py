@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from pages.parts.frame.address import put
+from pages.parts.frame.page import section
 from pages.parts.frame.tables import table_height
 from pages.parts.frame.text import literal, plural, short
 from pages.parts.results.run_results import ResultKey, is_one_table, result_of
@@ -42,7 +43,7 @@ def show_constraint(key: ResultKey) -> None:
     """The choice, and the change that the chosen one would make or has made."""
     applied = result_of(key)
     suggested, why = applied.about["suggested_constraint"], applied.about["suggested_because"]
-    st.subheader("How many matches may a record have?", anchor=False)
+    section("How many matches may a record have?")
     if is_one_table(key.folder):
         st.caption(literal(why, 400))
         return
@@ -79,10 +80,10 @@ def show_change(key: ResultKey, applied: RunResult, chosen: str) -> None:
             hide_index=True,
             height=table_height(len(table), 240),
             column_config={
-                **{name: st.column_config.TextColumn(width=220) for name in table},
-                "pair": st.column_config.TextColumn(width="small"),
+                **{name: st.column_config.TextColumn(width=290) for name in table},
+                "pair": st.column_config.TextColumn(width=80),
                 "reason": st.column_config.TextColumn(width=265),
-                "probability": st.column_config.NumberColumn(format="%.2f", width="small"),
+                "probability": st.column_config.NumberColumn(format="%.2f", width=85),
             },
             placeholder="–",
             alt="matches that are dropped, with the reason",

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.frame.page import section
 from pages.parts.frame.text import duration, plural
 from pages.parts.results.run_results import ResultKey, result_of
 from riskcore.audit.decisions import MATCH, truth_at
@@ -49,7 +50,7 @@ class FileChoice:
 def show_downloads(key: ResultKey) -> None:
     """Format, filter and columns, then a button for each file."""
     result = result_of(key)
-    st.subheader("Download", anchor=False)
+    section("Download")
     choice = _choose(key)
     rows = file_rows(result, choice)
     tables = [PAIRS, ENTITIES, MERGED] if result.resolution is not None else [PAIRS]

@@ -24,12 +24,12 @@ MOST_RECORDS = 500  # of one entity that are shown
 STYLE = """<style>
 .rc-entity{overflow-x:auto}
 .rc-entity table{border-collapse:collapse;width:100%;font-size:.92rem;line-height:1.5}
-.rc-entity th{text-align:left;padding:.35rem .7rem;font-size:.82rem;font-weight:600;opacity:.75;white-space:nowrap}
+.rc-entity th{text-align:left;padding:.35rem .7rem;font-size:.82rem;font-weight:600;opacity:.8;white-space:nowrap}
 .rc-entity td{padding:.45rem .7rem;vertical-align:top;min-width:9rem;overflow-wrap:anywhere;unicode-bidi:isolate;
  border-top:1px solid color-mix(in srgb,currentColor 14%,transparent)}
-.rc-entity td:first-child{min-width:6rem;font-size:.85rem;opacity:.75;font-weight:600}
+.rc-entity td:first-child{min-width:6rem;font-size:.85rem;opacity:.8;font-weight:600}
 .rc-entity .rc-merged{background:color-mix(in srgb,#2f7fc1 9%,transparent)}
-.rc-entity .rc-missing{opacity:.55;font-style:italic}
+.rc-entity .rc-missing{opacity:.75;font-style:italic}
 </style>"""
 
 
@@ -117,7 +117,13 @@ def _show_entity(key: ResultKey, found: Resolution, records: pd.DataFrame) -> No
     if len(some) <= SIDE_BY_SIDE:
         st.html(entity_html(some, merged, names))
     else:
-        st.dataframe(entity_rows(some, merged, names), hide_index=True, height=table_height(len(some) + 1, 480))
+        st.dataframe(
+            entity_rows(some, merged, names),
+            hide_index=True,
+            height=table_height(len(some) + 1, 480),
+            placeholder="–",
+            alt="the records of this entity below the merged record",
+        )
     if len(records) > len(some):
         st.caption(f"The first {len(some)} of {len(records):,} records. The download has all of them.")
     st.caption("Merged: per attribute the most frequent value, of equally frequent ones the longest.")

@@ -81,7 +81,7 @@ def pair_table(rows: pd.DataFrame, values: pd.DataFrame, attributes: list[str]) 
 
 
 def pair_columns(attributes: list[str]) -> ColumnConfig:
-    value = st.column_config.TextColumn(width=210)
+    value = st.column_config.TextColumn(width=280)
     return {
         "decision": st.column_config.TextColumn(width=100),
         "decided by": st.column_config.TextColumn(width=96),

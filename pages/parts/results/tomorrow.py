@@ -7,6 +7,7 @@ from pathlib import Path
 import streamlit as st
 
 from pages.parts.frame.errors import boundary, guarded
+from pages.parts.frame.page import section
 from pages.parts.frame.text import ago, literal, plural
 from pages.parts.results.downloads import MIME
 from riskcore.apply.jobs import Asked, Job, jobs_of, start_job
@@ -24,7 +25,7 @@ SIDES = {"right": "Right table", "left": "Left table"}
 
 def show_tomorrow(folder: RunFolder, method: str) -> None:
     """What to score, and the answers so far."""
-    st.subheader("Tomorrow's records", anchor=False)
+    section("Tomorrow's records")
     facts = read_facts(folder.bundle)
     if facts is None:
         st.info(

@@ -60,9 +60,7 @@ def with_kept(chart: alt.Chart, kept: int | None) -> alt.TopLevelMixin:
         return chart
     rule = alt.Chart(pd.DataFrame({"iteration": [kept], "kept": ["kept"]})).encode(x=_iterations("iteration"))
     line = rule.mark_rule(strokeDash=[4, 3], strokeWidth=1.5, color=NEUTRAL).encode(tooltip=["kept", "iteration:Q"])
-    word = rule.mark_text(align="left", baseline="top", dx=9, color=NEUTRAL, fontSize=11).encode(
-        text="kept", y=alt.value(0)
-    )
+    word = rule.mark_text(align="left", baseline="top", dx=9, fontSize=11).encode(text="kept", y=alt.value(0))
     return alt.layer(chart, line, word)
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pandas as pd
 import streamlit as st
 
+from riskcore.data.schema import AttributeType
 from riskcore.risk import RiskModel
+from riskcore.risk.balance import BalanceSheet
 from riskcore.rules.rule_set import RuleSet
 from riskcore.runs import (
     PairDetail,
@@ -21,6 +23,9 @@ from riskcore.runs import (
     rule_table,
     summary,
 )
+from riskcore.runs.readers.pair_reasons import PairReason, attribute_types, reason_of_row
+from riskcore.runs.readers.pair_sheet import count_leading, pair_sheet, reasons_of_rows, sheet_method
+from riskcore.runs.sheet_files import SAYS
 
 
 def stamp(*files: Path) -> tuple[int, ...]:
@@ -35,6 +40,16 @@ def rules_of(folder: RunFolder) -> RuleSet:
 @st.cache_resource(max_entries=6, show_spinner=False)
 def _rules(path: str, written: tuple[int, ...]) -> RuleSet:
     return RunFolder(path).rules()
+
+
+def validation_rules_of(folder: RunFolder) -> RuleSet | None:
+    """The rules with their record on the validation pairs; None where there is none."""
+    return _validation_rules(str(folder.path), stamp(folder.validation_rules_file))
+
+
+@st.cache_resource(max_entries=6, show_spinner=False)
+def _validation_rules(path: str, written: tuple[int, ...]) -> RuleSet | None:
+    return RunFolder(path).rules_on_validation()
 
 
 def model_of(folder: RunFolder, method: str, iteration: int) -> RiskModel:
@@ -84,6 +99,55 @@ def detail_of(folder: RunFolder, pair: str, method: str, iteration: int, row: in
 @st.cache_data(max_entries=200, ttl=900, show_spinner=False)
 def _detail(path: str, pair: str, method: str, iteration: int, row: int | None, written: tuple[int, ...]) -> PairDetail:
     return pair_detail(RunFolder(path), pair, method, iteration, row)
+
+
+def types_of(folder: RunFolder) -> dict[str, AttributeType]:
+    """The types of the target's attributes."""
+    return attribute_types(folder)
+
+
+def sheet_of(folder: RunFolder, detail: PairDetail, method: str, iteration: int) -> BalanceSheet | None:
+    """The pair's balance sheet; None where the worker has made none for it."""
+    explained = sheet_method(folder, method, iteration)
+    if explained is None:
+        return None
+    return _sheet(str(folder.path), explained, detail.row, tuple(detail.fired), stamp(folder.sheets_file(explained)))
+
+
+@st.cache_data(max_entries=200, ttl=900, show_spinner=False)
+def _sheet(path: str, method: str, row: int, fired: tuple[int, ...], written: tuple[int, ...]) -> BalanceSheet | None:
+    return pair_sheet(RunFolder(path), method, row, fired)
+
+
+def forget_sheet() -> None:
+    """A sheet was added: look for it again."""
+    _sheet.clear()
+
+
+def reasons_on(folder: RunFolder, method: str, iteration: int | None, rows: pd.DataFrame) -> list[PairReason | None]:
+    """The reason of each pair on a page of the queue; None where the worker has found none."""
+    explained = sheet_method(folder, method, folder.iteration(method, iteration))
+    if explained is None or rows.empty:
+        return [None] * len(rows)
+    told = reasons_of_rows(folder, explained, rows["row"].to_numpy())
+    types = types_of(folder)
+    return [
+        None if pd.isna(one[SAYS]) else reason_of_row(row, types, one)
+        for row, (_, one) in zip(rows.to_dict("records"), told.iterrows(), strict=True)
+    ]
+
+
+def leading_counts(folder: RunFolder, method: str, iteration: int | None) -> dict[str, int]:
+    """How many pairs each subject leads among the reasons of, the most first; empty where no reasons were found."""
+    explained = sheet_method(folder, method, folder.iteration(method, iteration))
+    if explained is None:
+        return {}
+    return _leading_counts(str(folder.path), explained, stamp(folder.sheets_file(explained)))
+
+
+@st.cache_data(max_entries=12, show_spinner=False)
+def _leading_counts(path: str, method: str, written: tuple[int, ...]) -> dict[str, int]:
+    return count_leading(RunFolder(path), method)
 
 
 def history_of(folder: RunFolder, detail: PairDetail, method: str) -> pd.DataFrame:

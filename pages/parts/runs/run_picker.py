@@ -26,7 +26,10 @@ STATES: dict[RunState, tuple[str, str, _Colour]] = {  # word, icon, colour
     RunState.LOST: ("lost", ":material/link_off:", "orange"),
 }
 _LAST = "last run"
-_OF_ONE_RUN = ("pair", "page", "one", "constraint", "entity", "entity_page")  # in the address
+_OF_ONE_RUN = (  # in the address
+    *("pair", "page", "one", "constraint", "entity", "entity_page"),
+    *("kind", "probability", "evidence", "reason", "tour"),
+)
 
 
 @dataclasses.dataclass(frozen=True)

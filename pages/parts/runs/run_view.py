@@ -15,7 +15,7 @@ from pages.parts.frame.charts import draw_chart
 from pages.parts.frame.errors import boundary, guarded
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.palette import INK, MATCH, NEUTRAL, of_label
+from pages.parts.frame.palette import INK, MATCH, NEUTRAL, of_label, text_tone
 from pages.parts.frame.text import duration, number, percent, plural
 from pages.parts.runs.proposals import only_proposes, warn_of_proposals
 from pages.parts.runs.run_charts import (
@@ -102,7 +102,7 @@ def show_doubted_labels(folder: RunFolder) -> None:
         }
         for one in doubted
     ]
-    st.dataframe(pd.DataFrame(rows), hide_index=True)
+    st.dataframe(pd.DataFrame(rows), hide_index=True, placeholder="–", alt="validation labels to check")
     st.caption("Labels used: validation.")
 
 
@@ -244,9 +244,8 @@ def _steps(record: RunRecord, progress: RunProgress) -> None:
         weight = "600" if current else "400"
         words = step_words(step) if record.config.source else step_words(step).replace(" on the source", "")
         words = html.escape(words)
-        parts.append(
-            f'<span style="white-space:nowrap;font-weight:{weight}"><b style="color:{tone}">{sign}</b> {words}</span>'
-        )
+        mark = f'<b style="color:{text_tone(tone)}">{sign}</b>'
+        parts.append(f'<span style="white-space:nowrap;font-weight:{weight}">{mark} {words}</span>')
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.88rem">{"".join(parts)}</div>')
 
 

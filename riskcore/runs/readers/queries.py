@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import duckdb
+import numpy as np
 import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
 
 from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW, SORT_COLUMNS, TRUTH, VERDICT, WRONG
 from riskcore.errors import ConfigError, StorageError
+from riskcore.rules.rule import Condition
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import scan_scores, take_scores
+from riskcore.runs.readers.pair_sheet import sheet_method
+from riskcore.runs.sheet_files import LEADING
 from riskcore.storage.parquet import frame, quoted, scan, searching, take_rows
 
 NO_VERDICT = "none"  # as PairQuery.verdict: pairs without a verdict
@@ -34,6 +40,12 @@ class PairQuery:
     attribute: str | None = None  # a rule on this attribute fired
     risk_min: float | None = None
     risk_max: float | None = None
+    probability_min: float | None = None
+    probability_max: float | None = None
+    mu_min: float | None = None
+    mu_max: float | None = None
+    kind: tuple[Condition, ...] = ()  # the pair's metrics meet all of these; a missing metric meets none
+    reason: str | None = None  # the attribute that leads among the pair's reasons
     text: str | None = None  # somewhere in either record, or in the pair's id
     wrong: bool | None = None  # needs the target's labels
     verdict: str | None = None  # match, non-match, unsure, or none for pairs without a verdict
@@ -45,6 +57,7 @@ class PairQuery:
             raise ConfigError(f"Pairs cannot be sorted by {self.sort!r}. Possible: {', '.join(SORT_COLUMNS)}.")
         if self.page < 1 or not 1 <= self.page_size <= MAX_PAGE_SIZE:
             raise ConfigError(f"Pages start at 1 and hold 1 to {MAX_PAGE_SIZE:,} pairs.")
+        object.__setattr__(self, "kind", tuple(self.kind))  # a list could not be hashed, and queries are cached
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -119,9 +132,17 @@ def _conditions(
         ("(s.flips > 0 AND NOT s.flipped) = ?", query.flipped_back),
         ("s.risk >= ?", query.risk_min),
         ("s.risk <= ?", query.risk_max),
+        ("s.probability >= ?", query.probability_min),
+        ("s.probability <= ?", query.probability_max),
+        ("s.mu >= ?", query.mu_min),
+        ("s.mu <= ?", query.mu_max),
     ]
     conditions = [(text, [value]) for text, value in plain if value is not None]
     conditions += _rule_conditions(folder, query)
+    if query.kind:
+        conditions.append(_kind_condition(connection, folder, query.kind))
+    if query.reason is not None:
+        conditions.append(_reason_condition(folder, query))
     if query.text:
         conditions.append(_text_condition(folder, query.text))
     if query.wrong is not None:
@@ -151,6 +172,52 @@ def rules_on(folder: RunFolder, attribute: str) -> list[int]:
         for number, rule in enumerate(rules)
         if any(condition.attribute == attribute for condition in rule.conditions)
     ]
+
+
+def metric_keys(folder: RunFolder) -> list[str]:
+    """The metrics of a run's target pairs, as `attribute.kind`, in the order of their columns."""
+    try:
+        return pq.read_schema(folder.metrics_file).names
+    except (OSError, pa.ArrowInvalid) as error:
+        raise StorageError(f"The metrics of run {folder.path.name} cannot be read: {error}.") from error
+
+
+def rows_of_kind(folder: RunFolder, kind: Sequence[Condition]) -> np.ndarray:
+    """The rows of the target pairs whose metrics meet all conditions, in rising order.
+
+    Conditions are tested here and not in a query: a missing metric is NaN, which is above every number there, and a
+    test for NaN is dropped where the file's statistics show none, as they always do.
+    """
+    known, columns = set(metric_keys(folder)), list(dict.fromkeys(one.metric.key for one in kind))
+    unknown = [key for key in columns if key not in known]
+    if unknown:
+        raise ConfigError(
+            f"Pairs cannot be filtered by {', '.join(map(repr, unknown))}: run {folder.path.name} has no such metric. "
+            "Drop this filter."
+        )
+    metrics = pq.read_table(folder.metrics_file, columns=columns)
+    meets = np.ones(len(metrics), dtype=bool)
+    for one in kind:
+        meets &= one.holds(metrics.column(one.metric.key).to_numpy())
+    return np.flatnonzero(meets)
+
+
+def _kind_condition(
+    connection: duckdb.DuckDBPyConnection, folder: RunFolder, kind: tuple[Condition, ...]
+) -> tuple[str, list[Any]]:
+    connection.register("of_kind", pd.DataFrame({ROW: rows_of_kind(folder, kind)}))
+    return f"s.{ROW} IN (SELECT {ROW} FROM of_kind)", []
+
+
+def _reason_condition(folder: RunFolder, query: PairQuery) -> tuple[str, list[Any]]:
+    explained = sheet_method(folder, query.method, folder.iteration(query.method, query.iteration))
+    if explained is None:
+        raise StorageError(
+            f"Pairs cannot be filtered by their leading reason: run {folder.path.name} has none of this iteration of "
+            f"{query.method!r}. Drop this filter, or choose the kept iteration."
+        )
+    sheets, leading = scan(folder.sheets_file(explained)), quoted(LEADING)  # the name is a word of SQL
+    return f"s.{ROW} IN (SELECT {ROW} FROM {sheets} WHERE {leading} = ?)", [query.reason]
 
 
 def _text_condition(folder: RunFolder, text: str) -> tuple[str, list[Any]]:

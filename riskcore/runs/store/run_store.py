@@ -14,6 +14,7 @@ import os
 import secrets
 import shutil
 import time
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -58,6 +59,20 @@ class RunStore:
             with contextlib.suppress(OSError):
                 (self.root / run).rmdir()  # no store knows of the folder, so nothing else would remove it
             raise
+        return self.get(run)
+
+    def adopt(
+        self, run: str, config: RunConfig, name: str, seconds: float, told: Sequence[Mapping[str, Any]]
+    ) -> RunRecord:
+        """A finished run whose folder is there already, under its id; `told` are its events (`kind`, `record`)."""
+        now, done = time.time(), RunState.DONE.value
+        values = {"id": run, "name": name, "state": done, "config": config.to_json(), "seconds": seconds}
+        moments = {"created": now, "started": now, "ended": now}
+        with self.database.write() as tx:
+            if tx.execute(sa.select(runs.c.id).where(runs.c.id == run)).first() is None:
+                tx.execute(sa.insert(runs).values(**values, **moments, attempts=1))
+                for number, event in enumerate(told):
+                    _add_event(tx, run, event["kind"], f"adopted/{number}", event["record"])
         return self.get(run)
 
     def list(self) -> builtins.list[RunRecord]:

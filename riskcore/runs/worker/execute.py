@@ -192,6 +192,7 @@ class _Work:
         document = results_document(recorder, methods, initial_rankings(folder, known), rankings)
         fired = None if recorder.evidence is None else recorder.evidence.target.fired
         self._write_bundle(folder, workload, recorder, results)
+        self._explain(folder, recorder, results)
         write_json(folder.comparison_file, compare_methods(folder, document["methods"], rankings, fired))
         recorder.on_phase_end({"phase": "report", "seconds": time.perf_counter() - started})
         seconds = {**self._phases(), "total": self.heartbeat.seconds}
@@ -211,6 +212,17 @@ class _Work:
         from riskcore.runs.bundle.write import write_bundle  # imports the engine, which only a worker needs
 
         write_bundle(folder, workload, self.config, recorder.evidence, recorder.learners, results, recorder.left_out)
+
+    def _explain(self, folder: RunFolder, recorder: Recorder, results: dict[str, Any]) -> None:
+        """The balance sheet of each pair, for its card."""
+        if recorder.evidence is None:
+            return
+        from riskcore.runs.worker.sheets import explain_run  # imports the engine too
+
+        def tell(done: int, total: int) -> None:
+            recorder.on_progress({"phase": "report", "done": done, "total": total})
+
+        explain_run(folder, recorder.evidence, recorder.ensemble, results, tell)
 
     def _phases(self) -> dict[str, float]:
         """Seconds of each phase in the attempt that finished it, from the events of all attempts."""

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from riskcore.config import RunConfig
     from riskcore.data.workload import TargetTruth, Workload
     from riskcore.matchers.base import Matcher
+    from riskcore.training.ensemble import Ensemble
     from riskcore.training.evidence import Evidence
     from riskcore.training.fitted_learners import FittedLearners
     from riskcore.training.results import DoubtedLabel, EpochRow, IterationRow, IterationScores, MethodResult
@@ -57,7 +58,7 @@ class Recorder(Listener):
         self.scores = ScoreWriter(folder, workload.target.ids, self.scorer)
         self.evidence: Evidence | None = None
         self.doubted: list[DoubtedLabel] = []
-        self.learners: FittedLearners | None = None
+        self.ensemble: Ensemble | None = None
         self._phase: str | None = None
         self._task, self._epochs = "", 0
         self._updated = 0.0
@@ -102,8 +103,12 @@ class Recorder(Listener):
     def on_doubted_labels(self, labels: Sequence[DoubtedLabel]) -> None:
         self.doubted = list(labels)
 
-    def on_base_learners(self, learners: FittedLearners) -> None:
-        self.learners = learners
+    def on_base_learners(self, ensemble: Ensemble) -> None:
+        self.ensemble = ensemble
+
+    @property
+    def learners(self) -> FittedLearners | None:
+        return None if self.ensemble is None else self.ensemble.learners
 
     @property
     def left_out(self) -> set[str]:
