@@ -88,8 +88,11 @@ def show_chosen() -> None:
             run_table(active)
     section(literal(record.name, 80))
     st.caption(literal(describe(record), 300))
-    show_run(record.id)
-    watch_repair(RunFolder(record.folder), record.state.over)
+    picture, figures = st.container(), st.container()
+    with picture if record.state.over else figures:  # while a run goes on, its progress comes first
+        watch_repair(RunFolder(record.folder), record.state.over)
+    with figures if record.state.over else picture:
+        show_run(record.id)
     if record.state.over:
         with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):
             st.write("This deletes the run with its scores, events and verdicts. It cannot be undone.")

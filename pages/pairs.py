@@ -139,16 +139,17 @@ def browse(view: View, query: PairQuery, with_card: bool) -> None:
             st.rerun()  # the filters fold and unfold with the change
         judged = verdicts.current(view.run.id)
         words = verdicts.as_words(judged)
-        page = page_of(view.folder, dataclasses.replace(query, page=requested_page()), words)
         if pair is None:
-            show_queue(view, query, page)
+            show_queue(view, query, page_of(view.folder, dataclasses.replace(query, page=requested_page()), words))
             return
+        position = position_of(view.folder, query, requested_page(), pair, words)
+        page = page_of(view.folder, dataclasses.replace(query, page=position.page), words)
         st.html(SPLIT)
         with st.container(horizontal=True, gap="medium", vertical_alignment="top"):
             with st.container(key="queue_beside"):
                 show_rows(view, query, page, pair)
             with st.container(key="card_pane"):
-                show_card(view, pair, position_of(view.folder, query, requested_page(), pair, words), judged)
+                show_card(view, pair, position, judged)
 
 
 with open_page("pairs", "The pairs whose labels are most likely to be wrong, each with its reason."):

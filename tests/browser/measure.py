@@ -120,7 +120,7 @@ def measure(root: Path, record: RunRecord, rounds: int, train: bool) -> None:
     with serving(root) as address, browsing() as browser, training(root, train):
         page, opened, timing = new_page(browser), [], []
         visit(page, address)
-        queue, link = page.get_by_test_id("stDataFrame"), f"{address}/pairs?run={record.id}"
+        queue, link = page.locator("[data-pair]").first, f"{address}/pairs?run={record.id}"
         timed(page, "open the queue", lambda: visit(page, link), queue.wait_for, opened)
         report(opened)
         open_first_by_key(page)  # the browser listens for keys from here on

@@ -14,6 +14,7 @@ from playwright.sync_api import expect
 from pages.parts.frame.navigation import SCREENS
 from riskcore.audit import VerdictLog, run_result
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from riskcore.runs.example import install_example
 from tests.browser.driver import PROJECT, SLOW, new_page, open_first_by_key, picture, settle, steady, visit
 
 RUN_SECONDS = 180  # for the sample on a machine that does other things
@@ -56,6 +57,19 @@ def top_pairs(record, count: int = 3) -> list[str]:
 
 def test_the_sample_runs_to_its_end(sample):
     assert sample.state == "done", sample.error
+
+
+def test_the_shipped_example_is_reproduced(sample, tmp_path):
+    """The same settings and seed; processors may round the last bits in another way."""
+    example = RunFolder(install_example(RunStore(tmp_path / "runs")).folder)
+    fresh = RunFolder(sample.folder)
+    assert example.rules_file.read_text() == fresh.rules_file.read_text()
+    ours, theirs = (pd.read_parquet(folder.final_file) for folder in (example, fresh))
+    for method in ("tradition", "risk", "risk+", "forest"):
+        assert np.abs(ours[method] - theirs[method]).max() < 0.01, method
+        assert ((ours[method] >= 0.5) == (theirs[method] >= 0.5)).mean() > 0.99, method
+    sheets = [pd.read_parquet(folder.sheets_file("risk+")) for folder in (example, fresh)]
+    assert (sheets[0]["leading"] == sheets[1]["leading"]).mean() > 0.99
 
 
 def test_the_top_pair_explains_itself(page, address, sample):
@@ -194,7 +208,7 @@ def test_the_result_is_seen_before_it_is_applied_and_downloaded(page, address, s
         page.get_by_test_id("stDownloadButton").get_by_role("button", name="Pairs").click()
     saved = tmp_path / download.value.suggested_filename
     assert saved.name.startswith("matches-sample-curated-to-scraped-bibliography-")
-    assert saved.name.endswith("-risk-one-to-one.csv")
+    assert saved.name.endswith("-risk+-one-to-one.csv")
     download.value.save_as(saved)
     rows = pd.read_csv(saved, dtype=str)
     expected = run_result(RunFolder(sample.folder), constraint="one-to-one").pairs

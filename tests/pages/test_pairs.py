@@ -246,3 +246,12 @@ def test_an_address_is_left_as_it_came(screen, done):
     """Every change of it is one more step for the browser's back button."""
     app = screen("pairs", run=done.id, method="risk", iteration="2")
     assert dict(app.query_params) == {"run": done.id, "method": "risk", "iteration": "2"}
+
+
+def test_a_pair_of_another_page_has_its_place(screen, done):
+    """A link to a pair says nothing of its page."""
+    ids = first_pairs(done, 120, page_size=120)
+    app = screen("pairs", run=done.id, pair=ids[70])
+    assert "**71** of 120 in this queue" in words(app)
+    app = press(app, "Next")
+    assert app.query_params["pair"] == ids[71]

@@ -10,8 +10,9 @@ import pytest
 
 from riskcore.errors import ConfigError, StorageError
 from riskcore.rules.rule import Condition
-from riskcore.runs import PairQuery, pair_history, query_pairs
+from riskcore.runs import PairQuery, all_pairs, pair_history, query_pairs
 from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.queries import place_of
 from riskcore.runs.worker.execute import execute
 from riskcore.storage.files import write_json, write_parquet
 from riskcore.storage.parquet import take_rows
@@ -260,3 +261,13 @@ def test_a_broken_file_is_one_clear_error(finished):
     finished.scores_file("risk", 4).write_bytes(b"PAR1 this is not")
     with pytest.raises(StorageError, match="cannot be read"):
         query_pairs(finished, PairQuery())
+
+
+def test_the_place_of_a_pair_is_its_place_in_the_order(finished):
+    query = PairQuery(label=1)
+    ordered = all_pairs(finished, query)["row"].tolist()
+    assert len(ordered) > 3
+    assert [place_of(finished, query, row) for row in ordered] == list(range(1, len(ordered) + 1))
+    everyone = all_pairs(finished, PairQuery())["row"]
+    left_out = next(row for row in everyone if row not in ordered)
+    assert place_of(finished, query, left_out) is None

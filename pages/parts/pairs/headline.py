@@ -52,6 +52,8 @@ def headline(detail: PairDetail, reason: PairReason | None, proposed: bool = Fal
 def because(reason: PairReason) -> str:
     """Why, in one sentence."""
     word = MATCH.word if reason.says_match else NON_MATCH.word
+    if reason.steady and reason.because and reason.because == reason.difference:  # the line above has said it
+        return f"The evidence says {word}{f', although {reason.although}' if reason.although else ''}."
     return f"The evidence says {word}: {reason.words}."
 
 

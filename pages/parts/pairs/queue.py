@@ -15,6 +15,8 @@ from pages.parts.frame.text import short
 from pages.parts.runs.run_files import page_of
 from riskcore.audit.export import csv_text
 from riskcore.runs import PairQuery, RunFolder, query_pairs
+from riskcore.runs.readers.pair_detail import row_of
+from riskcore.runs.readers.queries import place_of
 
 CELL_CHARS = 160  # of a value in the table; the card shows all of it
 DOWNLOAD_PAIRS = 10_000
@@ -30,21 +32,26 @@ class QueuePosition:
     next_page: int | None = None
     number: int | None = None
     total: int = 0
-    row: int | None = None  # in the data; None where the pair is not on this page
+    row: int | None = None  # in the data; None where the filters leave the pair out
+    page: int = 1  # that the pair is on
 
     @property
     def words(self) -> str:
         if self.number is None:
-            return f"Not on this page of the queue ({self.total:,} pairs)."
+            return f"The filters leave this pair out of the queue ({self.total:,} pairs)."
         return f"**{self.number:,}** of {self.total:,} in this queue"
 
 
 def position_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts: dict[str, str]) -> QueuePosition:
-    """The pair's neighbours, on its page or the next one. For a pair that is not on the page, next is the first."""
+    """The pair's neighbours, on its page or the next one. For a pair that the filters leave out, next is the first."""
     here = page_of(folder, dataclasses.replace(query, page=page), verdicts)
     ids = list(here.rows["pair_id"])
     if pair not in ids:
-        return QueuePosition(next=ids[0] if ids else None, total=here.total)
+        place = place_of(folder, query, row_of(folder, pair), verdicts)
+        its_page = None if place is None else (place - 1) // query.page_size + 1
+        if its_page is not None and its_page != here.page:
+            return position_of(folder, query, its_page, pair, verdicts)
+        return QueuePosition(next=ids[0] if ids else None, total=here.total, page=here.page)
     at = ids.index(pair)
     before, before_page, after, after_page = None, None, None, None
     if at > 0:
@@ -56,7 +63,8 @@ def position_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdi
     elif here.page < here.pages:
         after, after_page = _edge(folder, query, here.page + 1, verdicts, 0), here.page + 1
     number = (here.page - 1) * query.page_size + at + 1
-    return QueuePosition(before, after, before_page, after_page, number, here.total, int(here.rows["row"].iloc[at]))
+    row = int(here.rows["row"].iloc[at])
+    return QueuePosition(before, after, before_page, after_page, number, here.total, row, here.page)
 
 
 def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, str], at: int) -> str | None:

@@ -75,6 +75,20 @@ def query_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any]
     return _answer(folder, query, verdicts, query.page_size)
 
 
+def place_of(folder: RunFolder, query: PairQuery, row: int, verdicts: Mapping[str, Any] | None = None) -> int | None:
+    """The place, from 1 on, of the pair in this row among all that meet the filters; None where it does not."""
+    file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
+    with searching() as connection:
+        table = _meeting(connection, folder, query, _judged(verdicts), scan_scores(file))
+        found = frame(connection, f"SELECT {query.sort} AS value FROM {table} WHERE {ROW} = ?", [row])
+        if found.empty:
+            return None
+        value, before = found["value"][0], ">" if query.descending else "<"
+        test = f"{query.sort} {before} ? OR ({query.sort} = ? AND {ROW} < ?)"
+        earlier = frame(connection, f"SELECT count(*) AS count FROM {table} WHERE {test}", [value, value, row])
+    return int(earlier["count"][0]) + 1
+
+
 def all_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> pd.DataFrame:
     """Every pair that meets the filters, for counts and exports: these must be complete."""
     return _answer(folder, dataclasses.replace(query, page=1), verdicts, None).rows
@@ -83,7 +97,7 @@ def all_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] |
 def _answer(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None, size: int | None) -> PairPage:
     """The query's page of that size; without a size, all of it as one page."""
     file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
-    judged = {pair: str(getattr(one, "verdict", one)) for pair, one in (verdicts or {}).items()}
+    judged = _judged(verdicts)
     with searching() as connection:
         table = _meeting(connection, folder, query, judged, scan_scores(file))
         total = int(frame(connection, f"SELECT count(*) AS total FROM {table}")["total"][0])
@@ -96,6 +110,11 @@ def _answer(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | N
         rows = frame(connection, f"SELECT {ROW} FROM {table} ORDER BY {order} {limits}")[ROW].to_numpy()
     scores = take_scores(file, rows).to_pandas()
     return PairPage(_beside(folder, scores, rows, judged), total, page, pages)
+
+
+def _judged(verdicts: Mapping[str, Any] | None) -> dict[str, str]:
+    """The verdict of each judged pair in a word."""
+    return {pair: str(getattr(one, "verdict", one)) for pair, one in (verdicts or {}).items()}
 
 
 def _meeting(
