@@ -101,7 +101,7 @@ def test_a_card_explains_a_recorded_pair(screen, recorded, method):
     text = words(checked(app.run()))
     assert "The evidence says" in text
     assert "Together" in text
-    assert "Rules and matcher alone" in text
+    assert f"Rules and {'combined model' if method == 'risk+' else 'matcher'} alone" in text
     assert "With the opposite label, the value at risk would be" in text
     assert "Something unexpected" not in text
 

@@ -150,14 +150,6 @@ def test_the_leading_subject_is_the_strongest_one(run: RunFolder) -> None:
     assert sum(counts.values()) == (told["leading"] != "").sum()
 
 
-def test_the_same_seed_gives_the_same_sheets(run: RunFolder, tmp_path) -> None:
-    again = finished(tmp_path, shifted(methods=("tradition", "risk+")))
-    one, other = (pq.read_table(folder.sheets_file("risk+")).to_pandas() for folder in (run, again))
-    assert (one["leading"] == other["leading"]).all()
-    assert (one["stability"] == other["stability"]).all()
-    assert np.allclose(np.stack(one["cells"]), np.stack(other["cells"]))
-
-
 def test_iterations_know_whose_sheets_explain_them(run: RunFolder) -> None:
     kept = run.kept("risk")
     assert sheet_method(run, "risk") == "risk"

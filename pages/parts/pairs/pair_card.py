@@ -19,7 +19,7 @@ from pages.parts.frame.text import plural
 from pages.parts.pairs.balance_view import Background, matcher_html, sheet_html, voices_html
 from pages.parts.pairs.headline import headline
 from pages.parts.pairs.pair_charts import history_chart, path_words, risk_chart
-from pages.parts.pairs.reasons import Why, contribution_table, lower_risk_text
+from pages.parts.pairs.reasons import Why, contribution_table, lower_risk_text, model_words
 from pages.parts.pairs.record_table import has_long_values, records_table
 from pages.parts.rules.reason_cards import merged_reasons, reasons_html
 from pages.parts.runs.run_files import forget_sheet, history_of, model_of, risk_labels, rules_of, summary_of, types_of
@@ -194,7 +194,7 @@ def _show_more(view: View, detail: PairDetail, why: Why) -> None:
         numbers = st.expander("All numbers", icon=":material/table_rows:", key="all numbers", on_change="rerun")
     if numbers.open:
         numbers.dataframe(
-            contribution_table(why.explanation),
+            contribution_table(why.explanation, model_words(view, why.sheet)),
             hide_index=True,
             placeholder="–",
             alt="contributions to the value at risk",
@@ -218,8 +218,9 @@ def _show_distribution(view: View, detail: PairDetail) -> None:
     label = of_label(int(scores["label"]))
     at_risk = scores["var_match"] if scores["label"] else scores["var_non_match"]
     low, high = (float(quantile(share, scores["mu"], scores["sigma"])) for share in (1 - confidence, confidence))
+    model = model_words(view).removeprefix("the ")
     words = (
-        f"Rules and matcher alone put the match probability between {low:.2f} and {high:.2f}, most likely near "
+        f"Rules and {model} alone put the match probability between {low:.2f} and {high:.2f}, most likely near "
         f"{scores['mu']:.2f}. At {100 * confidence:.0f} % confidence, the value at risk of “{label.word}” is "
         f"{at_risk:.2f}."
     )

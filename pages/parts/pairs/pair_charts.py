@@ -18,7 +18,7 @@ from riskcore.risk.distribution import pdf, quantile
 
 HEIGHT = 230
 _STEPS = 121
-MARKERS = ("matcher's probability", "threshold", "quantile")
+MARKERS = ("the model's probability", "threshold", "quantile")
 SERIES = ("probability", "risk")
 
 

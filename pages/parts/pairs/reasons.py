@@ -15,6 +15,8 @@ from pages.parts.runs.run_picker import View
 from riskcore.risk import Explanation, explain_pair, smallest_changes
 from riskcore.risk.balance import BalanceSheet
 from riskcore.risk.explain import rounded
+from riskcore.rules.rule import Rule
+from riskcore.rules.sentences import rule_sentence
 from riskcore.runs import PairDetail
 from riskcore.runs.readers.flips import flipped_at
 from riskcore.runs.readers.pair_reasons import PairReason, reason_of_sheet
@@ -38,7 +40,14 @@ def why(view: View, detail: PairDetail) -> Why:
     if sheet is not None:
         reason = reason_of_sheet(detail, types_of(view.folder), sheet)
     flip = flip_words(view, [detail.row])[0] if detail.scores["flipped"] else ""
-    return Why(explanation, reasons_of(view, detail, explanation), sheet, reason, flip)
+    rules = reasons_of(view, detail, explanation, model_words(view, sheet))
+    return Why(explanation, rules, sheet, reason, flip)
+
+
+def model_words(view: View, sheet: BalanceSheet | None = None) -> str:
+    """Whose label it is: the combined model's where all the evidence answers, else the matcher's."""
+    alone = sheet is not None and sheet.matcher_alone is not None
+    return "the combined model" if view.method == "risk+" and not alone else "the matcher"
 
 
 def flip_words(view: View, rows: Sequence[int]) -> list[str]:
@@ -64,7 +73,7 @@ def explain(view: View, detail: PairDetail) -> Explanation:
     return explain_pair(model, detail.scores["probability"], rules, int(detail.scores["label"]))
 
 
-def reasons_of(view: View, detail: PairDetail, explanation: Explanation) -> list[Reason]:
+def reasons_of(view: View, detail: PairDetail, explanation: Explanation, model: str) -> list[Reason]:
     """The contributions to a pair's risk, the largest weight first, with the record of each rule."""
     rules, validated = rules_of(view.folder), validation_rules_of(view.folder)
     numbers = {rule.text: number for number, rule in enumerate(rules.rules)}
@@ -85,6 +94,7 @@ def reasons_of(view: View, detail: PairDetail, explanation: Explanation) -> list
                 support=None if number is None else int(rules.support[number]),
                 purity=None if number is None else float(rules.purity[number]),
                 from_validation=number is not None and bool(rules.from_validation[number]),
+                model=model,
                 validation_right=None if number is None or validated is None else int(validated.right[number]),
                 validation_pairs=None if number is None or validated is None else int(validated.support[number]),
             )
@@ -92,12 +102,12 @@ def reasons_of(view: View, detail: PairDetail, explanation: Explanation) -> list
     return sorted(reasons, key=lambda reason: -reason.share)
 
 
-def contribution_table(explanation: Explanation) -> pd.DataFrame:
+def contribution_table(explanation: Explanation, model: str) -> pd.DataFrame:
     """Every contribution to the risk; shares are rounded so that they still add up."""
     shares = rounded([part.mu_share for part in explanation.contributions], 3)
     return pd.DataFrame(
         {
-            "contribution": part.rule or "the matcher",
+            "contribution": part.rule or model,
             "weight": round(part.weight, 3),
             "mean": round(part.mean, 3),
             "standard deviation": round(part.deviation, 3),
@@ -118,11 +128,9 @@ def lower_risk_text(view: View, detail: PairDetail) -> str:
     lines = [f"Any of these changes would lower the value at risk from {change.risk:.2f} to {level:.2f} or less:"]
     if change.mute:
         lines += [f"· mute {plural(len(change.mute), 'rule')} (value at risk {change.mute_risk:.2f}):"]
-        lines += [f"    {rule}" for rule in change.mute]
+        lines += [f"    {rule_sentence(Rule.parse(rule))}" for rule in change.mute]
     if change.probability is not None:
-        lines.append(
-            f"· a matcher probability of {change.probability:.2f} (value at risk {change.probability_risk:.2f})"
-        )
+        lines.append(f"· another probability, {change.probability:.2f} (value at risk {change.probability_risk:.2f})")
     if len(lines) == 1:
         lines = [f"No small change would lower the value at risk from {change.risk:.2f} to {level:.2f}."]
     if change.mute is None:

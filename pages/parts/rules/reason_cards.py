@@ -42,7 +42,7 @@ STYLE = """<style>
 
 @dataclasses.dataclass(frozen=True)
 class Reason:
-    """One contribution to a pair's risk: a fired rule, or the matcher (`rule` is None)."""
+    """One contribution to a pair's risk: a fired rule, or the model whose label it is (`rule` is None)."""
 
     rule: Rule | None
     outcome: str  # "match" or "non-match"
@@ -55,6 +55,7 @@ class Reason:
     from_validation: bool = False  # support and purity are those among the validation pairs
     validation_right: int | None = None  # validation pairs that it fires on and is right on
     validation_pairs: int | None = None  # validation pairs that it fires on
+    model: str = "the matcher"  # whose label it is
     like: int = 0  # rules that differ from it only in their cuts, and were merged into it
 
 
@@ -96,9 +97,9 @@ def reasons_html(
 def _card(reason: Reason, metrics: Mapping[str, float | None], probability: float, with_share: bool) -> str:
     mark = MATCH if reason.outcome == "match" else NON_MATCH
     if reason.rule is None:
-        title, exact = "The matcher's probability", ""
+        title, exact = f"{reason.model[:1].upper()}{reason.model[1:]}'s probability", ""
         body = _track(0, 1, 0.5, ">" if probability >= 0.5 else "<=", probability)
-        body = _condition_row("probability", body, f"{probability:.3f} · threshold 0.5")
+        body = _track_row("probability", body, f"{probability:.3f} · threshold 0.5")
     else:
         sentence = rule_sentence(reason.rule)
         title, exact = sentence[:1].upper() + sentence[1:], reason.rule.text
@@ -144,16 +145,20 @@ def _condition(condition: Condition, metrics: Mapping[str, float | None]) -> str
     kind = KINDS[condition.kind]
     if kind.flag:
         words = "" if value is None else "yes" if value > 0.5 else "no"
-        return _condition_row(condition.metric.label, _track(0, 1, 0.5, condition.side, value), words)
+        return _condition_row(condition, _track(0, 1, 0.5, condition.side, value), words)
     top = 1.0 if kind.bounded else max(2 * abs(condition.cut), 1.25 * (value or 0), 1.0)
-    words = "" if value is None else f"{value:.4g} · "
+    words = "" if value is None else f"{value:.3g} · "
     track = _track(kind.low, top, condition.cut, condition.side, value)
-    return _condition_row(
-        condition.metric.label, track, f"{words}threshold {condition.cut:.4g}", HINTS.get(kind.key, "")
-    )
+    return _condition_row(condition, track, f"{words}threshold {condition.cut:.3g}")
 
 
-def _condition_row(name: str, track: str, words: str, hint: str = "") -> str:
+def _condition_row(condition: Condition, track: str, words: str) -> str:
+    """The attribute, where the pair lies, and both numbers; what is measured is one hover away."""
+    exact = f"{condition.metric.label}. {HINTS.get(condition.kind, '')}"
+    return _track_row(condition.attribute.replace("_", " "), track, words, exact)
+
+
+def _track_row(name: str, track: str, words: str, hint: str = "") -> str:
     return (
         f'<div class="rc-cond"><span class="rc-name" title="{html.escape(hint)}">{html.escape(name)}</span>{track}'
         f'<span class="rc-nums">{html.escape(words)}</span></div>'
