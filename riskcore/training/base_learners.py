@@ -46,7 +46,7 @@ SOURCE_FOREST = "forest"  # trained on source and validation pairs: the method `
 BASE_LEARNERS = ("rules", SOURCE_FOREST, "balanced forest", "target forest", "linear model")
 TARGET_RULES = "target rules"  # one more where the target has attributes that the source lacks
 FINE_TUNED = "fine-tuned matcher"  # one more where the matcher can be trained
-RESAMPLED_PAIRS = 3_000  # of either part: a fit that only shows how steady a reason is must be quick
+RESAMPLED_PAIRS = 1_500  # of either part: a fit that only shows how steady a reason is must be quick
 SOURCE_LEARNERS = ("rules", SOURCE_FOREST, "linear model")  # what can be fitted without validation labels
 
 __all__ = [

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import html
 
-from pages.parts.frame.palette import FLIPPED, MATCH, MEDIUM_RISK, NON_MATCH, RISKY, of_label, risk_word, text_tone
+from pages.parts.frame.palette import (
+    FLIPPED,
+    FLIPPED_BACK,
+    MATCH,
+    MEDIUM_RISK,
+    NON_MATCH,
+    RISKY,
+    of_label,
+    risk_word,
+    text_tone,
+)
 from riskcore.runs import PairDetail
 from riskcore.runs.readers.pair_reasons import PairReason
 
@@ -69,5 +79,5 @@ def _badges(detail: PairDetail, proposed: bool, flip: str) -> str:
         what = f"a flip from {before.word} is proposed, not applied" if proposed else f"flipped from {before.word}"
         badges.append((FLIPPED.colour, f"{FLIPPED.sign} {what}{flip}"))
     elif int(scores["flips"]):
-        badges.append((FLIPPED.colour, f"↺ flipped {int(scores['flips'])} times, back to its first label"))
+        badges.append((FLIPPED.colour, f"{FLIPPED_BACK.sign} flipped on the way, back to its first label"))
     return "".join(f'<span class="rc-badge" style="--tone:{tone}">{html.escape(text)}</span>' for tone, text in badges)

@@ -53,7 +53,7 @@ def model_words(view: View, sheet: BalanceSheet | None = None) -> str:
 def flip_words(view: View, rows: Sequence[int]) -> list[str]:
     """When the labels of these pairs flipped: " at iteration 2"; "" where they did not, or nobody knows."""
     when = flipped_at(view.folder, view.method, view.iteration, rows)
-    return ["" if at is None else f" at iteration {at}" if at else " before the first iteration" for at in when]
+    return ["" if at is None else f" at iteration {at}" if at else " by all the evidence combined" for at in when]
 
 
 def flip_marks(view: View, rows: pd.DataFrame, proposed: bool) -> list[str]:
