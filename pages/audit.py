@@ -17,6 +17,7 @@ from pages.parts.audit.audit_tables import (
     judged_rows,
     log_table,
 )
+from pages.parts.audit.desk import show_desk
 from pages.parts.audit.labelling import show_labelling
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
@@ -24,9 +25,11 @@ from pages.parts.frame.page import open_page
 from pages.parts.frame.tables import selected_row, table_height
 from pages.parts.frame.text import percent, plural
 from pages.parts.pairs.queue import score_columns
+from pages.parts.runs.run_files import page_of
 from pages.parts.runs.run_picker import View, pick_scored, view_of
 from pages.parts.runs.score_columns import pairs_in
-from riskcore.runs import RunRecord
+from riskcore.runs import PairQuery, RunRecord
+from riskcore.runs.readers.queries import NO_VERDICT
 
 LOG_PIXELS = {"no.": 60, "pair": 120, "verdict": 110, "note": 380, "reviewer": 130, "when (UTC)": 150}
 TABS = ["Label", "Verdicts", "Log", "Export"]
@@ -42,12 +45,18 @@ def show_progress(view: View, done: AuditProgress) -> None:
     st.progress(min(done.judged / max(done.total, 1), 1.0), text=f"{done.judged:,} of {done.total:,} pairs reviewed")
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with row:
-        st.page_link(
-            SCREENS["pairs"].path,
-            label="Review the remaining pairs, riskiest first",
-            icon=SCREENS["pairs"].icon,
-            query_params={**view.link, "verdict": "no verdict"},
-        )
+        left = page_of(view.folder, unjudged(view), verdicts.as_words(verdicts.current(view.run.id))).rows
+        if len(left):
+            st.page_link(
+                SCREENS["pairs"].path,
+                label="Judge the riskiest pair that is left",
+                icon=SCREENS["pairs"].icon,
+                query_params={**view.link, "verdict": "no verdict", "pair": str(left["pair_id"].iloc[0])},
+            )
+
+
+def unjudged(view: View) -> PairQuery:
+    return PairQuery(method=view.method, iteration=view.iteration, verdict=NO_VERDICT)
 
 
 def show_current(view: View, rows: pd.DataFrame) -> None:
@@ -176,5 +185,6 @@ def show_tabs(record: RunRecord) -> None:
 with open_page("audit", "Label drawn pairs to adapt the matcher with, and see all verdicts with reviewer and time."):
     record = pick_scored()
     if record is not None:
+        show_desk()
         verdicts.ask_name()
         show_tabs(record)

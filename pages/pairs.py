@@ -5,6 +5,7 @@ import dataclasses
 import streamlit as st
 
 from pages.parts.audit import verdicts
+from pages.parts.audit.desk import show_desk
 from pages.parts.audit.verdict_bar import verdict_bar
 from pages.parts.frame.errors import boundary
 from pages.parts.frame.page import open_page
@@ -156,6 +157,7 @@ with open_page("pairs", "The pairs whose labels are most likely to be wrong, eac
     show_tour()
     view = pick_view()
     if view is not None:
+        show_desk()
         verdicts.ask_name()
         warn_of_proposals(view.run)
         with_card = "pair" in st.query_params

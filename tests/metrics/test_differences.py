@@ -405,3 +405,12 @@ def test_a_difference_far_behind_is_not_overlooked():
     assert compare(same + "one", same + "One!", TEXT).relation is Relation.SAME
     long = "a" * 50 + " " + "word " * (MAX_CHARS // 5)
     assert compare(long + "one", long + "two", TEXT).relation is Relation.DIFFERENT
+
+
+def test_a_long_number_is_one_number_however_it_is_grouped() -> None:
+    one, other = "garmin suction cup mount 0101082303", "garmin suction cup 010-10823-03"
+    found = compare_values(one, other, AttributeType.NAME, "name")
+    assert found.alike == "the right name is part of the left one"
+    assert all(piece.state is PieceState.SAME for piece in found.right)
+    apart = compare_values("lot 1 2", "lot 12", AttributeType.NAME, "name")
+    assert any(piece.state is PieceState.ONLY_HERE for piece in apart.left)

@@ -24,4 +24,5 @@ SHORTCUTS = (
         "undo your last verdict of this session, or else your newest in the run, and return to its pair",
     ),
     Shortcut(("Q",), "card, rule", "back to the list"),
+    Shortcut(("?",), "queue, card, Label", "list the keys"),
 )

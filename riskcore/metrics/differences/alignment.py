@@ -18,6 +18,7 @@ from riskcore.metrics.differences.side import MAX_WORDS, Side, ranges
 from riskcore.metrics.differences.spelling import LABELS, initials_of, is_abbreviation, is_number_of, is_typo
 
 _JOINED_WORDS = 4  # words that may be written as one: "ps lx 350 h"
+_LONG_NUMBER = 7  # digits from which a number is a part number, however it is grouped
 _MAX_COMPARED = 900  # word pairs compared by letters in one gap, or in the whole of short values
 _MAX_ACRONYM_WORDS = 60  # a value with more words is text, in which first letters spell anything
 _FAR_ABBREVIATION = 3  # letters from which an abbreviation is recognised away from its place
@@ -89,11 +90,16 @@ def _match_joined(left: Side, right: Side, digits_join: bool) -> None:
     for start, stop in _windows(left):
         letters = _letters(left, start, stop)
         found = theirs.get(letters)
-        if found is None or (letters.isdigit() and not digits_join):
+        if found is None or (_is_short_number(letters) and not digits_join):
             continue
         if all(map(left.open, range(start, stop))) and all(map(right.open, range(*found))):
             left.mark_run(start, stop, PieceState.SAME)
             right.mark_run(*found, PieceState.SAME)
+
+
+def _is_short_number(letters: str) -> bool:
+    """Digits that may come together by chance: "1 2" is not 12, but 010-10823-03 is 0101082303."""
+    return letters.isdigit() and len(letters) < _LONG_NUMBER
 
 
 def _windows(side: Side, longest: int = _JOINED_WORDS) -> list[tuple[int, int]]:
@@ -225,7 +231,7 @@ def _match_repeated(side: Side, other: Side) -> None:
             side.mark(index, PieceState.SAME)
     for start, stop in _windows(side):
         whole = _letters(side, start, stop)
-        if whole in known and not whole.isdigit() and all(map(side.open, range(start, stop))):
+        if whole in known and not _is_short_number(whole) and all(map(side.open, range(start, stop))):
             side.mark_run(start, stop, PieceState.SAME)
 
 
