@@ -73,7 +73,10 @@ def test_the_wheel_has_the_screens_and_the_sample_inside_the_package(wheel):
     packed = {name.removeprefix("riskcore/_app/") for name in names if name.startswith("riskcore/_app/")}
     screens = {str(file.relative_to(ROOT)) for file in (ROOT / "pages").rglob("*.py")}
     sample = {str(file.relative_to(ROOT)) for file in (ROOT / "sample_data").rglob("*.csv")}
-    assert packed == {"app.py", ".streamlit/config.toml", "sample_data/README.md"} | screens | sample
+    assert (
+        packed
+        == {"app.py", ".streamlit/config.toml", "sample_data/README.md", "sample_data/example.zip"} | screens | sample
+    )
 
 
 def test_an_editable_installation_uses_the_checkout(tmp_path):

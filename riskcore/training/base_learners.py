@@ -46,7 +46,7 @@ SOURCE_FOREST = "forest"  # trained on source and validation pairs: the method `
 BASE_LEARNERS = ("rules", SOURCE_FOREST, "balanced forest", "target forest", "linear model")
 TARGET_RULES = "target rules"  # one more where the target has attributes that the source lacks
 FINE_TUNED = "fine-tuned matcher"  # one more where the matcher can be trained
-RESAMPLED_PAIRS = 1_500  # of either part: a fit that only shows how steady a reason is must be quick
+RESAMPLED_PAIRS = 3_000  # of either part: a fit that only shows how steady a reason is must be quick
 SOURCE_LEARNERS = ("rules", SOURCE_FOREST, "linear model")  # what can be fitted without validation labels
 
 __all__ = [
@@ -160,11 +160,16 @@ def refitted_linear(
     metrics = np.vstack([source.all_metrics.values[drawn], validation.all_metrics.values[rows]])
     labels = np.concatenate([source.labels[drawn], validation.labels[rows]])
     balance = np.repeat([1.0, max(1.0, count / max(1, len(rows)))], [count, len(rows)])
-    return _linear_model(metrics, labels, balance, config.stack, shared_only=False)
+    return _linear_model(metrics, labels, balance, config.stack, shared_only=False, solver="newton-cholesky")
 
 
 def _linear_model(
-    metrics: np.ndarray, labels: np.ndarray, weights: np.ndarray, config: StackConfig, shared_only: bool
+    metrics: np.ndarray,
+    labels: np.ndarray,
+    weights: np.ndarray,
+    config: StackConfig,
+    shared_only: bool,
+    solver: str = "lbfgs",
 ) -> LinearLearner:
     """Logistic regression on standardised metrics and missing flags; where there is one class only, that class."""
     if labels.min() == labels.max():
@@ -173,7 +178,7 @@ def _linear_model(
         SimpleImputer(add_indicator=True, keep_empty_features=True),
         StandardScaler(),
         FunctionTransformer(_clipped, kw_args={"at": config.metric_clip}),
-        LogisticRegression(C=config.linear_c, max_iter=300),
+        LogisticRegression(C=config.linear_c, max_iter=300, solver=solver),
     )
     model.fit(metrics, labels, logisticregression__sample_weight=weights / weights.mean())
     return LinearLearner.of(model, config.metric_clip, shared_only)
