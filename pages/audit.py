@@ -18,7 +18,9 @@ from pages.parts.audit.audit_tables import (
     log_table,
 )
 from pages.parts.audit.desk import show_desk
+from pages.parts.audit.estimate_view import show_estimate
 from pages.parts.audit.labelling import show_labelling
+from pages.parts.audit.reviewers import show_reviewers
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
@@ -32,7 +34,7 @@ from riskcore.runs import PairQuery, RunRecord
 from riskcore.runs.readers.queries import NO_VERDICT
 
 LOG_PIXELS = {"no.": 60, "pair": 120, "verdict": 110, "note": 380, "reviewer": 130, "when (UTC)": 150}
-TABS = ["Label", "Verdicts", "Log", "Export"]
+TABS = ["Label", "Estimate", "Verdicts", "Reviewers", "Log", "Export"]
 
 
 def show_progress(view: View, done: AuditProgress) -> None:
@@ -162,11 +164,16 @@ def show_tabs(record: RunRecord) -> None:
     asked = st.query_params.get("part")
     # Not bound to the address: a link to labelling would open the tab that was open last.
     tabs = st.tabs(TABS, default=asked if asked in TABS else None, key="part", on_change="rerun")
-    label, current, log, export = tabs
+    label, estimate, current, reviewers, log, export = tabs
     if label.open:
         with label:
             show_labelling(record)
         return
+    for tab, show in ((estimate, show_estimate), (reviewers, show_reviewers)):
+        if tab.open:
+            with tab:
+                show(record)
+            return
     view = view_of(record)
     if log.open:
         with log:

@@ -5,11 +5,12 @@ import dataclasses
 import streamlit as st
 
 from pages.parts.audit import verdicts
+from pages.parts.audit.contradictions_view import contradiction_words, show_contradictions
 from pages.parts.audit.desk import show_desk
 from pages.parts.audit.verdict_bar import verdict_bar
 from pages.parts.frame.errors import boundary
 from pages.parts.frame.page import open_page
-from pages.parts.frame.text import plural
+from pages.parts.frame.text import literal, plural
 from pages.parts.pairs.error_kinds_view import show_error_kinds
 from pages.parts.pairs.filters import filter_bar, narrowed_by, requested_page
 from pages.parts.pairs.pair_card import show_pair, show_reasons
@@ -96,6 +97,8 @@ def show_card(view: View, pair: str, position: QueuePosition, judged: dict[str, 
     detail = detail_of(view.folder, pair, view.method, view.iteration, position.row)
     found = why(view, detail)
     show_pair(view, detail, found, only_proposes(view.folder))
+    for words in contradiction_words(view, pair):
+        st.warning(literal(words, 300), icon=":material/call_split:")
     verdict_bar(
         view.run.id,
         pair,
@@ -170,4 +173,10 @@ with open_page("pairs", "The pairs whose labels are most likely to be wrong, eac
             if kinds.open:
                 with kinds:
                     show_error_kinds(view, verdicts.current(view.run.id))
+            against = st.expander(
+                "Contradictions", icon=":material/call_split:", key="contradictions", on_change="rerun"
+            )
+            if against.open:
+                with against:
+                    show_contradictions(view)
         browse(view, query, with_card)

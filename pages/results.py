@@ -10,6 +10,7 @@ from pages.parts.results.downloads import show_downloads
 from pages.parts.results.entity_table import show_entities
 from pages.parts.results.pair_table import show_pairs
 from pages.parts.results.run_results import ResultKey, can_cluster, key_of, result_of
+from pages.parts.results.sign_off_view import show_sign_off
 from pages.parts.results.summary import show_summary
 from pages.parts.results.tomorrow import show_tomorrow
 from pages.parts.runs.proposals import warn_of_proposals
@@ -66,6 +67,7 @@ def show(record: RunRecord, folder: RunFolder, methods: list[str]) -> None:
         )
         show_pairs(key)
     show_downloads(key)
+    show_sign_off(record)
     show_tomorrow(folder, key.method)
 
 

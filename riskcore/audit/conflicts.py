@@ -14,7 +14,7 @@ from scipy.sparse.csgraph import connected_components
 
 @dataclasses.dataclass(frozen=True)
 class Contradiction:
-    """Decisions of people that cannot all be right."""
+    """Decisions that cannot all be right."""
 
     words: str
     pairs: tuple[str, ...]  # their pair ids

@@ -1,7 +1,7 @@
 """The command line, with a command for each screen. Commands import what they need when they run, so help is instant.
 
-Exit codes: 0 done; 1 `data check` found errors; 2 bad input or usage; 3 a run failed or was cancelled. With
-`--json` one document goes to stdout and nothing else; progress and errors go to stderr.
+Exit codes: 0 done; 1 `data check` or `audit verify` found problems; 2 bad input or usage; 3 a run failed or was
+cancelled. With `--json` one document goes to stdout and nothing else; progress and errors go to stderr.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from riskcore.cli import apply, audit, bench, block, bring, compare, data, export, pairs, run, runs, serve
+from riskcore.cli import apply, audit, audit_sign, bench, block, bring, compare, data, export, pairs, run, runs, serve
 from riskcore.cli.console import Commands, say
 from riskcore.version import __version__
 
@@ -32,6 +32,9 @@ app.command("top")(pairs.top)
 app.command("rules")(pairs.rules)
 app.command("explain")(pairs.explain)
 app.command("compare")(compare.compare)
+audit.app.command("sign")(audit_sign.sign)
+audit.app.command("dossier")(audit_sign.dossier)
+audit.app.command("verify")(audit_sign.verify)
 app.add_typer(audit.app, name="audit")
 app.command("export")(export.export)
 app.command("apply")(apply.apply)

@@ -15,6 +15,7 @@ from riskcore.cli.console import STOPPED, AsJson, console, counted, number, perc
 from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
+    from riskcore.bench.audit.table import AuditRow, NeededRow
     from riskcore.bench.plan.cells import Cell, CellGroup
     from riskcore.bench.plan.plans import BenchRequest
     from riskcore.bench.run.pool import CellEvent
@@ -135,6 +136,51 @@ def report(
         print_json({"page": str(page.file), "figures": [str(file) for file in page.figures], "against": page.against})
     else:
         say(f"{page.file}, {counted(len(page.figures), 'figure')} in {out / 'figures'}")
+
+
+@app.command()
+def audit(
+    runs: Annotated[
+        list[Path], typer.Option("--runs", help="A finished run with truth, or a folder of such runs; repeatable.")
+    ],
+    audits: Annotated[int, typer.Option(min=10, help="Simulated audits of each set of labels.")] = 2000,
+    methods: Methods = None,
+    seed: Annotated[int, typer.Option(min=0, help="Of the simulations.")] = 0,
+    warps: Annotated[bool, typer.Option("--warps/--no-warps", help="Also with risks made wrong on purpose.")] = True,
+    needed: Annotated[bool, typer.Option("--needed/--no-needed", help="Also the verdicts for 2 points.")] = True,
+    as_json: AsJson = False,
+) -> None:
+    """Simulate audits of labels whose truth is known: do the intervals cover, and how narrow are they?"""
+    from riskcore.bench.audit.simulate import WARPS
+    from riskcore.bench.audit.table import METHODS, audit_rows, finished_runs, needed_row, populations
+
+    chosen = tuple(part.strip() for part in (methods or "").split(",") if part.strip()) or METHODS
+    rows, more = [], []
+    for path in finished_runs(runs):
+        for one in populations(path, chosen):
+            say(f"{path.name}: {one.name}, {one.method}", to_stderr=True)
+            kinds = WARPS if warps else WARPS[:1]
+            rows += list(audit_rows(path.name, one, audits, warps=kinds, seed=seed))
+            if needed:
+                more.append(needed_row(path.name, one, max(10, audits // 20), seed))
+    if as_json:
+        print_json({"audits": audits, "rows": rows, "needed": more})
+    else:
+        _print_audits(rows, more)
+
+
+def _print_audits(rows: list[AuditRow], needed: list[NeededRow]) -> None:
+    names = ("target", "labels", "risk", "verdicts", "measure", "truth", "coverage", "RMSE ratio", "+-", "width ratio")
+    grid = Grid(*names, box=None)
+    for row in rows:
+        head = (row["target"], row["method"], row["risk"], str(row["verdicts"]), row["measure"])
+        shares = (number(percent(row[name]), ".1f") for name in ("truth", "coverage"))
+        ratio, width = (number(row[name], ".2f") for name in ("rmse_ratio", "width_ratio"))
+        grid.add_row(*head, *shares, ratio, number(percent(row["half_width"]), ".2f"), width)
+    console().print(grid)
+    for one in needed:
+        counts = [f"{count:,}" if count else "more than measured" for count in (one["design"], one["random"])]
+        say(f"{one['target']}, {one['method']}: F1 within 2 points after {counts[0]} verdicts, at random {counts[1]}.")
 
 
 def _sizes(texts: list[str]) -> tuple[int | None, ...]:

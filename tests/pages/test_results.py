@@ -259,9 +259,9 @@ def test_a_workbook_has_a_sheet_for_each_table(shifted):
 def test_the_buttons_offer_the_files(screen, shifted):
     app = screen("results", run=shifted.id)
     labels = [one.proto.label for one in app.get("download_button")]
-    assert [label.split(" · ")[0] for label in labels] == ["Pairs", "Entities", "Merged records"]
+    assert [label.split(" · ")[0] for label in labels] == ["Pairs", "Entities", "Merged records", "Dossier"]
     app = checked(control(app, "Format").set_value("xlsx").run())
-    assert [one.proto.label.split(" · ")[0] for one in app.get("download_button")] == ["Workbook"]
+    assert [one.proto.label.split(" · ")[0] for one in app.get("download_button")] == ["Workbook", "Dossier"]
 
 
 def test_one_table_has_no_sides_to_constrain(screen, runs, tmp_path):

@@ -1,0 +1,99 @@
+"""Both sides of an audit together: from counts in the strata to precision, recall and F1 with intervals, and to the
+strata of the next verdicts. Works on many audits at once, so that simulations take seconds."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+
+from riskcore.audit.estimate.measures import LEVEL, f1_slopes, measures
+from riskcore.audit.estimate.posterior import SideModel, SidePosterior, side_posterior
+from riskcore.audit.estimate.strata import LEAST, MATCHES, NON_MATCHES, SIDES, Strata, allocate
+
+BLEND = 0.35  # share of the verdicts that go to strata in proportion to their pairs, whatever is believed of them
+DRAWS = 4_000  # from the posterior, for one audit
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class AuditPosterior:
+    """The posterior of many audits of the same strata."""
+
+    strata: Strata
+    sides: dict[int, SidePosterior]
+    errors: np.ndarray  # (audit, stratum), found
+    judged: np.ndarray
+
+    def rates(self) -> np.ndarray:
+        """Expected error rates by audit and stratum."""
+        return self._by_stratum({side: one.rates() for side, one in self.sides.items()})
+
+    def spreads(self) -> np.ndarray:
+        """What Neyman's allocation for F1 is in proportion to: the spread of a pair's error times what it costs."""
+        totals = self.errors + self.rates() * (self.strata.pairs - self.judged)
+        positive = (self.strata.side == MATCHES).astype(float)
+        matches = float(self.strata.pairs @ positive)
+        slopes = f1_slopes(matches, totals @ positive, totals @ (1 - positive))
+        spread = self._by_stratum({side: one.spreads() for side, one in self.sides.items()})
+        return spread * np.where(positive, slopes[0][:, None], slopes[1][:, None])
+
+    def error_draws(self, count: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
+        """(audit, draw): false positives and false negatives, found and not found."""
+        found = []
+        for side in (MATCHES, NON_MATCHES):
+            here = self.strata.side == side
+            known = np.round(self.errors[:, here].sum(1)).astype(np.int64)
+            left = np.round(self.strata.pairs[here] - self.judged[:, here]).astype(np.int64)
+            more = (
+                self.sides[side].draws(left, count, generator) if side in self.sides else np.zeros((len(left), count))
+            )
+            found.append(known[:, None] + more)
+        return found[0], found[1]
+
+    def _by_stratum(self, of_side: dict[int, np.ndarray]) -> np.ndarray:
+        found = np.zeros(self.errors.shape)
+        for side, values in of_side.items():
+            found[:, self.strata.side == side] = values
+        return found
+
+
+class AuditModel:
+    """The curves of both sides of these strata."""
+
+    def __init__(self, strata: Strata) -> None:
+        self.strata = strata
+        self._models = {
+            side: SideModel.of(strata.risk[strata.side == side]) for side in SIDES if (strata.side == side).any()
+        }
+
+    def posterior(self, errors: np.ndarray, judged: np.ndarray) -> AuditPosterior:
+        """After `errors` among `judged` pairs of each stratum; a row for each audit."""
+        errors, judged = np.atleast_2d(errors), np.atleast_2d(judged)
+        sides = {
+            side: side_posterior(model, errors[:, here], judged[:, here])
+            for side, model in self._models.items()
+            if len(here := np.flatnonzero(self.strata.side == side))
+        }
+        return AuditPosterior(self.strata, sides, errors, judged)
+
+    def next(self, errors: np.ndarray, judged: np.ndarray, drawn: np.ndarray, extra: int) -> np.ndarray:
+        """How many of the next `extra` pairs each stratum gives: by the risk at first, then by the posterior."""
+        errors, judged, drawn = (np.atleast_2d(one) for one in (errors, judged, drawn))
+        spread = np.tile(self.strata.prior_spread, (len(errors), 1))
+        some = judged.sum(1) > 0
+        if some.any():
+            spread[some] = self.posterior(errors[some], judged[some]).spreads()
+        mean = (spread * self.strata.pairs).sum(1, keepdims=True) / self.strata.pairs.sum()
+        spread = (1 - BLEND) * spread + BLEND * mean
+        return allocate(self.strata.pairs, spread, drawn, extra, LEAST)
+
+
+def intervals(
+    matches: float, errors: tuple[np.ndarray, np.ndarray], level: float = LEVEL
+) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+    """Each measure's value, low and high end for every audit, from draws of false positives and negatives."""
+    found = {}
+    for name, values in measures(matches, *errors).items():
+        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=1)
+        found[name] = (values.mean(1), low, high)
+    return found

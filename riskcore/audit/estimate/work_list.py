@@ -1,0 +1,44 @@
+"""The pairs of an audit as a file for people who judge in a spreadsheet. `riskcore audit import` takes it back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from riskcore.audit.decisions import values_of
+from riskcore.audit.estimate.runs import audited_pairs
+from riskcore.audit.result_files import write_csv_chunks, write_parquet_chunks, write_workbook
+from riskcore.audit.work_list import check_work_list
+from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW, VERDICT
+from riskcore.runs.folder import RunFolder
+from riskcore.runs.formats import read_pair_ids
+
+
+def audit_list(folder: RunFolder, number: int | None = None) -> pd.DataFrame:
+    """The pairs of one audit, or of all, in the order to judge them: ids, an empty verdict, and both records.
+
+    It does not say how a pair is labelled nor how risky it is: that would sway the verdict.
+    """
+    places = audited_pairs(folder, number)[ROW].to_numpy(dtype=np.int64)
+    ids = read_pair_ids(folder.pairs_file).to_pandas()
+    frame = ids.iloc[places][[PAIR_ID, LEFT_ID, RIGHT_ID]].reset_index(drop=True)
+    values = values_of(folder, places).reset_index(drop=True)
+    names = [name.removeprefix(LEFT) for name in values if name.startswith(LEFT)]
+    ordered = [side + name for name in names for side in (LEFT, RIGHT) if side + name in values]
+    return pd.concat([frame.assign(**{VERDICT: ""}), values[ordered]], axis=1)
+
+
+def write_audit_list(folder: RunFolder, path: Path, number: int | None = None) -> int:
+    """Write them in the form that the file's ending names; returns the number of pairs."""
+    check_work_list(path)
+    frame = audit_list(folder, number)
+    ending = path.suffix.lower()
+    if ending == ".csv":
+        write_csv_chunks(path, [frame])
+    elif ending == ".parquet":
+        write_parquet_chunks(path, [frame], {"run": folder.path.name})
+    else:
+        write_workbook(path, {"work list": [frame]})
+    return len(frame)
