@@ -195,6 +195,18 @@ def consensus(entries: Iterable[Verdict]) -> dict[str, str]:
     return found
 
 
+def agreed(entries: Iterable[Verdict]) -> dict[str, Verdict]:
+    """One verdict per judged pair: the latest of those that say what people agree on. Where they disagree and nobody
+    has decided, the pair is unsure."""
+    log = list(entries)
+    words, found = consensus(log), {}
+    for pair, people in current_by_person(log).items():
+        word = words.get(pair, UNSURE)
+        latest = max(people.values(), key=lambda one: (one.verdict == word, one.number))
+        found[pair] = dataclasses.replace(latest, verdict=word)
+    return found
+
+
 def _adjudications(entries: Sequence[Verdict]) -> dict[str, Verdict]:
     """The latest current adjudication of each pair."""
     found: dict[str, Verdict] = {}

@@ -15,6 +15,7 @@ from benchmarks.reviewers import BAD, GOOD, flags, measure, simulate
 from riskcore.audit.agreement import (
     ADJUDICATION,
     adjudication_note,
+    agreed,
     agreement,
     check_reviewers,
     conflicts,
@@ -264,3 +265,14 @@ def test_the_simulation_gives_everyone_the_same_number_of_verdicts():
     people = [len({one.who for one in review.entries if one.pair_id == pair}) for pair in review.expected]
     assert 0.05 < people.count(2) / len(people) < 0.4
     assert dict(flags(review, every=120)).keys() <= {BAD}
+
+
+def test_one_verdict_per_pair_is_what_people_agree_on():
+    entries = log(
+        ("ann", "a", M), ("bob", "a", M), ("ann", "b", M), ("bob", "b", N),
+        ("ann", "c", N), ("bob", "c", M), ("eve", "c", N), ("ann", "d", M), ("bob", "d", N),
+        ("eve", "d", N, adjudication_note("checked")), ("ann", "e", U),
+    )  # fmt: skip
+    found = agreed(entries)
+    assert {pair: one.verdict for pair, one in found.items()} == {"a": M, "b": U, "c": N, "d": N, "e": U}
+    assert found["c"].who == "eve"
