@@ -15,6 +15,7 @@ from riskcore.cli.console import STOPPED, AsJson, console, counted, number, perc
 from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
+    from riskcore.bench.audit.missed import MissedRow
     from riskcore.bench.audit.table import AuditRow, NeededRow
     from riskcore.bench.plan.cells import Cell, CellGroup
     from riskcore.bench.plan.plans import BenchRequest
@@ -148,14 +149,18 @@ def audit(
     seed: Annotated[int, typer.Option(min=0, help="Of the simulations.")] = 0,
     warps: Annotated[bool, typer.Option("--warps/--no-warps", help="Also with risks made wrong on purpose.")] = True,
     needed: Annotated[bool, typer.Option("--needed/--no-needed", help="Also the verdicts for 2 points.")] = True,
+    blocker: Annotated[
+        str | None, typer.Option(metavar="METRIC", help="Also recall with misses of a blocker by this metric.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Simulate audits of labels whose truth is known: do the intervals cover, and how narrow are they?"""
+    from riskcore.bench.audit.missed import missed_row
     from riskcore.bench.audit.simulate import WARPS
-    from riskcore.bench.audit.table import METHODS, audit_rows, finished_runs, needed_row, populations
+    from riskcore.bench.audit.table import METHODS, audit_rows, finished_runs, likeness_of, needed_row, populations
 
     chosen = tuple(part.strip() for part in (methods or "").split(",") if part.strip()) or METHODS
-    rows, more = [], []
+    rows, more, missed = [], [], []
     for path in finished_runs(runs):
         for one in populations(path, chosen):
             say(f"{path.name}: {one.name}, {one.method}", to_stderr=True)
@@ -163,13 +168,15 @@ def audit(
             rows += list(audit_rows(path.name, one, audits, warps=kinds, seed=seed))
             if needed:
                 more.append(needed_row(path.name, one, max(10, audits // 20), seed))
+            if blocker is not None:
+                missed.append(missed_row(path.name, one, likeness_of(path, blocker), audits, seed))
     if as_json:
-        print_json({"audits": audits, "rows": rows, "needed": more})
+        print_json({"audits": audits, "rows": rows, "needed": more, "missed": missed})
     else:
-        _print_audits(rows, more)
+        _print_audits(rows, more, missed)
 
 
-def _print_audits(rows: list[AuditRow], needed: list[NeededRow]) -> None:
+def _print_audits(rows: list[AuditRow], needed: list[NeededRow], missed: list[MissedRow]) -> None:
     names = ("target", "labels", "risk", "verdicts", "measure", "truth", "coverage", "RMSE ratio", "+-", "width ratio")
     grid = Grid(*names, box=None)
     for row in rows:
@@ -181,6 +188,13 @@ def _print_audits(rows: list[AuditRow], needed: list[NeededRow]) -> None:
     for one in needed:
         counts = [f"{count:,}" if count else "more than measured" for count in (one["design"], one["random"])]
         say(f"{one['target']}, {one['method']}: F1 within 2 points after {counts[0]} verdicts, at random {counts[1]}.")
+    for lost in missed:
+        covered, reach, ignored = (100 * lost[name] for name in ("coverage", "half_width", "ignored"))
+        say(
+            f"{lost['target']}, {lost['method']}: blocking missed {lost['missed']:,} matches, so recall is "
+            f"{100 * lost['recall']:.1f}; {covered:.1f} % of the intervals cover it (+- {reach:.1f}), and "
+            f"{ignored:.1f} % of those that look at candidates only."
+        )
 
 
 def _sizes(texts: list[str]) -> tuple[int | None, ...]:

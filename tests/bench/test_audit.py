@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from riskcore.bench.audit.missed import missed_row
 from riskcore.bench.audit.simulate import Population, design_audits, random_audits, warped
 from riskcore.bench.audit.table import audit_rows, finished_runs, needed_row
 from riskcore.errors import ConfigError
@@ -60,3 +61,13 @@ def test_the_table_has_a_line_for_each_measure():
 def test_a_folder_without_runs_is_refused(tmp_path):
     with pytest.raises(ConfigError, match="no finished run"):
         finished_runs([tmp_path])
+
+
+def test_recall_with_what_a_blocker_misses():
+    one = labels()
+    likeness = np.where(one.truth == 1, 0.7, 0.3) + np.random.default_rng(1).normal(0, 0.15, len(one.truth))
+    row = missed_row("run", one, likeness, 40, lost=0.2)
+    match, out = one.truth == 1, likeness < np.quantile(likeness[one.truth == 1], 0.2)
+    assert (row["outside"], row["missed"]) == (out.sum(), (out & match).sum())
+    assert row["recall"] == pytest.approx((match & ~out & (one.label == 1)).sum() / match.sum())
+    assert row["coverage"] > row["ignored"]

@@ -23,13 +23,13 @@ DEVIATIONS = np.array([0.3, 0.9, 2.2])
 DEVIATION_SHARES = np.array([0.4, 0.4, 0.2])
 # Three kinds of risk, with their prior chances: about right, useless (a slope of 0, any shift), or anything. Priors of
 # shift and slope are Cauchy's around 0 and 1, jointly: once one of them is far off, the other may be too.
-TRUST, USELESS = 0.15, 0.3
-CLOSE, FAR = (0.5, 0.25), (2.5, 1.5)  # scales of shift and slope of a risk that is about right, and of any risk
+TRUST, USELESS = 0.15, 0.12
+CLOSE, FAR = (0.5, 0.25), (3.5, 2.0)  # scales of shift and slope of a risk that is about right, and of any risk
 NEAR_SHIFT, NEAR_SLOPE = 0.65, (0.7, 1.3)  # what is taken for calibrated
 # The line is a convenience, not the truth: shift, slope and deviation are learned with this power of the likelihood,
 # which rises to 1 as the verdicts bear out that the risk is calibrated. With a power of 1 throughout, intervals missed
-# too often where risk was wrong; with one of 0.25 throughout, they were twice as wide as they had to be.
-TEMPER = 0.4
+# too often where risk was wrong; with this one throughout, they were twice as wide as they had to be.
+TEMPER = 0.25
 CENTRE = 0.2  # the shift is how far the error rate is off at this risk
 ALMOST = 1e-3  # below a rate of 1, where the power of a risk would exceed it
 LEAST_RISK, MOST_RISK = 2e-4, 0.95  # beyond them one verdict more or less would decide the log-odds

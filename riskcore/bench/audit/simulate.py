@@ -79,8 +79,8 @@ def audit_counts(
     population: Population, risk: np.ndarray, size: int, audits: int, generator: np.random.Generator, batch: int = BATCH
 ) -> tuple[Strata, np.ndarray, np.ndarray]:
     """The strata, and errors and verdicts of each in many audits by the design after `size` verdicts."""
-    *_, (strata, errors, judged) = _batches(population, risk, [size], audits, generator, batch)
-    return strata, errors, judged
+    size = min(size, len(population.label))
+    return next(_batches(population, risk, [size], audits, generator, batch))
 
 
 def _batches(

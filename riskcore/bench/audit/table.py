@@ -108,6 +108,17 @@ def audit_rows(
                 }
 
 
+def likeness_of(path: Path, metric: str) -> np.ndarray:
+    """A metric of the target pairs of known truth, as a cheap likeness; missing values count as 0."""
+    folder = RunFolder(path)
+    names = pq.read_schema(folder.metrics_file).names
+    if metric not in names:
+        raise ConfigError(f"Run {path.name} has no metric {metric!r}. It has: {', '.join(names)}.")
+    truth = pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy()
+    values = pq.read_table(folder.metrics_file, columns=[metric]).column(metric).to_numpy()
+    return np.asarray(np.nan_to_num(values.astype(np.float64)))[truth >= 0]
+
+
 def needed_row(run: str, population: Population, audits: int, seed: int = 0) -> NeededRow:
     """How many verdicts it takes until the middle audit's F1 is known within 2 points either way."""
     steps = [step for step in STEPS if step < len(population.label)]
