@@ -12,11 +12,14 @@ import itertools
 import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from pathlib import Path
 
 import numpy as np
 
 from riskcore.audit.kappa import Kappa, cohen, fleiss
-from riskcore.audit.verdicts import VERDICTS, WITHDRAWN, Verdict, is_bulk
+from riskcore.audit.verdicts import VERDICTS, WITHDRAWN, Verdict, VerdictLog, is_bulk
+from riskcore.runs.store.run_record import RunNotFoundError
+from riskcore.runs.store.run_store import RunStore
 
 MATCH, NON_MATCH, UNSURE = VERDICTS
 ADJUDICATION = "adjudicated: "  # how the note of a verdict begins that decides a conflict
@@ -205,6 +208,15 @@ def agreed(entries: Iterable[Verdict]) -> dict[str, Verdict]:
         latest = max(people.values(), key=lambda one: (one.verdict == word, one.number))
         found[pair] = dataclasses.replace(latest, verdict=word)
     return found
+
+
+def agreed_in(folder: Path) -> dict[str, Verdict]:
+    """The same of the run in a folder; none if the folder is no longer in its store."""
+    store = RunStore(folder.absolute().parent)
+    try:
+        return agreed(VerdictLog(store).entries(store.get(folder.absolute().name).id))
+    except RunNotFoundError:
+        return {}
 
 
 def _adjudications(entries: Sequence[Verdict]) -> dict[str, Verdict]:

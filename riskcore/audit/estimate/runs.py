@@ -18,6 +18,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from riskcore.audit.agreement import agreed_in
 from riskcore.audit.decisions import answer_of
 from riskcore.audit.draws import given_labels
 from riskcore.audit.estimate.estimating import estimate
@@ -27,7 +28,7 @@ from riskcore.audit.estimate.meter import next_pairs
 from riskcore.audit.estimate.result import Check, Estimate, StratumCounts
 from riskcore.audit.estimate.strata import MATCHES, NON_MATCHES, Strata, audit_design, strata_of
 from riskcore.audit.labels import OF_VERDICT
-from riskcore.audit.verdicts import Verdict, verdicts_in
+from riskcore.audit.verdicts import Verdict
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID, ROW
 from riskcore.errors import StorageError
 from riskcore.runs.candidate_files import TRAINING, VALIDATION, read_other_pairs
@@ -71,7 +72,7 @@ def draw_audit(
 ) -> AuditFacts:
     """Draw the next pairs to judge and keep the draw. It goes where it narrows the interval of F1 most, by the verdicts
     so far. Without a seed, the run's seed and the number of the draw give one."""
-    current = verdicts_in(folder.path) if verdicts is None else verdicts
+    current = agreed_in(folder.path) if verdicts is None else verdicts
     place = folder.path / AUDITS
     place.mkdir(exist_ok=True)
     with FileLock(place / ".lock", _PATIENCE):
@@ -100,12 +101,13 @@ def draw_audit(
 def estimate_run(
     folder: RunFolder, method: str | None = None, verdicts: Mapping[str, Verdict] | None = None, seed: int = 0
 ) -> Estimate:
-    """How good the labels of a run's method are (by default those of its answer), by all audits so far.
+    """How good the labels of a run's method are (by default those of its answer), by all audits so far and, unless
+    `verdicts` are given, by what reviewers agree on: a pair with an open conflict is unsure.
 
     Any method can be estimated by the same draws: the pairs of a stratum with the same label of that method are a
     simple random sample of all such pairs.
     """
-    current = verdicts_in(folder.path) if verdicts is None else verdicts
+    current = agreed_in(folder.path) if verdicts is None else verdicts
     if not audits_of(folder):
         raise StorageError(
             f"Run {folder.path.name} has no audit yet. Draw one with `riskcore audit estimate {folder.path.name} "
