@@ -64,10 +64,10 @@ def pair_reason(
     stability: float | None,
 ) -> PairReason:
     """The reason of one pair, from the subjects that its balance sheet names."""
-    because, although = (
-        subject_phrase(left, right, types, subject, towards) if subject else ""
-        for subject, towards in ((leading, says_match), (against, not says_match))
-    )
+    because = subject_phrase(left, right, types, leading, says_match) if leading else ""
+    although = ""
+    if against and _is_sensible(left, right, types, against, not says_match):
+        although = subject_phrase(left, right, types, against, not says_match)
     differing = against if says_match else leading
     difference = _difference(left, right, types, differing)
     if not difference and not says_match:
@@ -101,6 +101,17 @@ def subject_phrase(
     if towards_match:
         return found.alike or f"{_name(subject)}: {found.words}"
     return f"{_name(subject)}: {found.decisive or found.words}"
+
+
+def _is_sensible(
+    left: Record, right: Record, types: Mapping[str, AttributeType], subject: str, towards_match: bool
+) -> bool:
+    """Whether a person would see why: values that only differ are no sign of a match, nor equal ones of a non-match,
+    whatever a model makes of them."""
+    if subject not in types:
+        return True
+    found = _compared(left, right, types, subject)
+    return (found.alike if towards_match else found.decisive) is not None
 
 
 def _difference(left: Record, right: Record, types: Mapping[str, AttributeType], subject: str) -> str:
