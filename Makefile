@@ -10,7 +10,7 @@ app: .venv/.app
 
 # On all cores. The coverage of the engine and the screens is one line above the last; `coverage html` shows the rest.
 test: .venv/.dev browser
-	$(BIN)/python -m pytest -n auto --dist loadscope --cov --cov-report= --cov-fail-under=$(COVERAGE)
+	$(BIN)/python -m pytest -n auto --dist loadscope --no-loadscope-reorder --cov --cov-report= --cov-fail-under=$(COVERAGE)
 
 browser:
 	.ci/browser

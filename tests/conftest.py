@@ -9,3 +9,23 @@ from hypothesis import settings
 settings.register_profile("steady", derandomize=True, database=None, deadline=None, print_blob=True)
 settings.register_profile("search", max_examples=500, deadline=None, print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
+
+# Modules of few but long tests go first: begun last, one of them would keep one worker busy while the others wait.
+LONG_FIRST = (
+    "tests/browser/test_stranger.py",
+    "tests/browser/test_day.py",
+    "tests/api/test_docs.py",
+    "tests/training/test_experiment.py",
+    "tests/test_cli_runs.py",
+    "tests/extension/test_extension.py",
+    "tests/bench/test_bench_command.py",
+    "tests/bench/test_ablations.py",
+    "tests/pages/test_recorded_run.py",
+    "tests/test_packaging.py",
+    "tests/runs/test_worker.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    order = {name: place for place, name in enumerate(LONG_FIRST)}
+    items.sort(key=lambda item: order.get(item.nodeid.partition("::")[0], len(order)))
