@@ -23,7 +23,7 @@ from riskcore.training.results import IterationScores, MethodResult
 
 QUICK = RunConfig(
     matcher=MatcherConfig(kind="toy"), tune=TuneConfig(epochs=3), risk=RiskConfig(steps=20),
-    adapt=AdaptConfig(iterations=3),
+    adapt=AdaptConfig(iterations=3, base_learner_trees=5, stacking_folds=2),
 )  # fmt: skip
 
 
@@ -53,7 +53,18 @@ def workload() -> Workload:
     return made[0]
 
 
-def outcome(workload: Workload, config: RunConfig, **options: Any) -> tuple[dict[str, MethodResult], Notes]:
+Outcome = tuple[dict[str, MethodResult], Notes]
+_KNOWN: dict[str, Outcome] = {}  # by settings: the same run is asked for by several tests
+
+
+def outcome(workload: Workload, config: RunConfig) -> Outcome:
+    key = config.to_json()
+    if key not in _KNOWN:
+        _KNOWN[key] = fresh_outcome(workload, config)
+    return _KNOWN[key]
+
+
+def fresh_outcome(workload: Workload, config: RunConfig, **options: Any) -> Outcome:
     notes = Notes()
     return run_experiment(workload, config, [notes], **options), notes
 
@@ -132,7 +143,7 @@ def test_without_refit_the_first_model_judges_all(workload: Workload, tmp_path: 
     assert (plain.iterations[1].model.weight != plain.iterations[0].model.weight).any()
     with pytest.raises(KeyboardInterrupt):
         run_experiment(workload, config, [Notes(stop_after=2)], checkpoints=tmp_path)
-    resumed, _ = outcome(workload, config, checkpoints=tmp_path)
+    resumed, _ = fresh_outcome(workload, config, checkpoints=tmp_path)
     np.testing.assert_array_equal(resumed["risk"].probability, results["risk"].probability)
 
 
@@ -145,9 +156,9 @@ def test_the_papers_schedule_passes_over_the_target_alone(workload: Workload, mo
         return fine_tune(self, sets, **options)
 
     monkeypatch.setattr(ToyMatcher, "fine_tune", counted)
-    _, alone = outcome(workload, ablated(QUICK, "the paper's schedule"))
+    _, alone = fresh_outcome(workload, ablated(QUICK, "the paper's schedule"))
     target, both = [len(workload.target)], [len(workload.target), len(workload.validation)]
     assert passes[-3:] == 3 * [target]
-    _, joined = outcome(workload, dataclasses.replace(QUICK, methods=("risk",)))
+    _, joined = fresh_outcome(workload, dataclasses.replace(QUICK, methods=("risk",)))
     assert passes[-3:] == 3 * [both]
     assert (alone.iterations[-1].scores.probability != joined.iterations[-1].scores.probability).any()
