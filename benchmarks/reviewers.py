@@ -26,7 +26,7 @@ import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-from riskcore.audit.agreement import check_reviewers
+from riskcore.audit.reviewer_check import check_reviewers
 from riskcore.audit.verdicts import Verdict
 
 BAD, GOOD = "bad", ("good 1", "good 2", "good 3")

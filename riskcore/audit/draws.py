@@ -76,13 +76,13 @@ def draw_pairs(folder: RunFolder, size: int = DEFAULT_SIZE, seed: int | None = N
 
 def draws_of(folder: RunFolder) -> list[DrawFacts]:
     """The draws of a run, in order."""
-    found = []
-    for file in _files(folder):
-        about = pq.read_schema(file).metadata or {}
-        found.append(
-            DrawFacts(**{field.name: int(about[field.name.encode()]) for field in dataclasses.fields(DrawFacts)})
-        )
-    return found
+    return [DrawFacts(**facts_in(file)) for file in _files(folder)]
+
+
+def facts_in(file: Path) -> dict[str, int]:
+    """The facts that a file of drawn pairs carries: number, size, seed, and pairs that could have been drawn."""
+    about = pq.read_schema(file).metadata or {}
+    return {field.name: int(about[field.name.encode()]) for field in dataclasses.fields(DrawFacts)}
 
 
 def drawn_pairs(folder: RunFolder) -> pd.DataFrame:

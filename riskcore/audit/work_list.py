@@ -55,6 +55,11 @@ def write_work_list(folder: RunFolder, path: Path, draw: int | None = None, who:
     """Write the work list in the form that the file's ending names; returns its number of pairs."""
     check_work_list(path)
     frame = work_list(folder, draw, who)
+    return write_rows(folder, path, frame)
+
+
+def write_rows(folder: RunFolder, path: Path, frame: pd.DataFrame) -> int:
+    """Write a frame as a work list; returns the number of its rows."""
     ending = path.suffix.lower()
     if ending == ".csv":
         write_csv_chunks(path, [frame])

@@ -17,7 +17,6 @@ from riskcore.data.pairs import Pairs
 from riskcore.matchers.base import Arrays
 from riskcore.metrics.kinds import Metric
 from riskcore.random_streams import Stream, stream_seed
-from riskcore.risk import RiskModel
 from riskcore.risk.balance import COMPETITION, MATCHER, OTHER_CANDIDATES, WHOLE_RECORD
 from riskcore.training import attribution
 from riskcore.training.answer_model import AnswerModel, Gathered, KnownPairs
@@ -27,11 +26,8 @@ from riskcore.training.base_learners import (
     FINE_TUNED,
     SOURCE_LEARNERS,
     TARGET_RULES,
-    posterior_means,
-    refitted_linear,
 )
 from riskcore.training.competition import Competition
-from riskcore.training.ensemble import Ensemble
 from riskcore.training.evidence import EvidencePart
 from riskcore.training.fitted_learners import (
     FittedLearner,
@@ -42,9 +38,8 @@ from riskcore.training.fitted_learners import (
     TargetRulesLearner,
     log_odds,
 )
-from riskcore.training.stacker import Stacker
+from riskcore.training.resampled_fits import Resample
 
-RESAMPLES = 20  # a share of them is known to a twentieth
 HEARD = {WHOLE_RECORD: 1 / 3, OTHER_CANDIDATES: 1 / 2}  # of what they say, beside an attribute
 LEAST_PART = 0.1  # log-odds: a subject that contributes less does not speak
 
@@ -67,15 +62,6 @@ class SpokenParts:
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class Resample:
-    """The evidence as other labelled pairs might have made it."""
-
-    stacker: Stacker
-    linear: LinearLearner
-    rules: RiskModel
-
-
-@dataclasses.dataclass(frozen=True, eq=False)
 class BalanceSheets:
     """The sheets of some pairs. Contributions are weighted log-odds."""
 
@@ -94,14 +80,9 @@ class BalanceSheets:
     against: np.ndarray
     stability: np.ndarray  # NaN where it was not computed
 
-    @property
-    def by_subject(self) -> np.ndarray:
-        found: np.ndarray = self.cells[:, :, 1:].sum(axis=1)
-        return found
-
 
 class SheetMaker:
-    """Makes the sheets of a method's answers. Matchers are asked once, whatever the number of methods."""
+    """Makes the sheets of a method's answers."""
 
     def __init__(self, model: AnswerModel, attributes: Sequence[str], metrics: Sequence[Metric]) -> None:
         self.model, self.subjects, self.metrics = model, Subjects(attributes), tuple(metrics)
@@ -330,29 +311,6 @@ def missing_subjects(part: EvidencePart, subjects: Subjects) -> np.ndarray:
     found = grouped(known.astype(np.float64), subjects.of_metrics(part.all_metrics.metrics), len(subjects)) == 0
     has_metrics = np.isin(np.arange(len(subjects)), subjects.of_metrics(part.all_metrics.metrics))
     return found & has_metrics
-
-
-class Resamples:
-    """Fits to labelled pairs drawn anew, with replacement; none without validation labels. What does not depend on the
-    matcher is fitted once, whatever the number of methods."""
-
-    def __init__(self, ensemble: Ensemble, count: int = RESAMPLES) -> None:
-        self._ensemble, self._fits = ensemble, list[tuple[np.ndarray, LinearLearner, RiskModel]]()
-        if not ensemble.fitted:
-            return
-        evidence, config = ensemble.evidence, ensemble.config
-        draw = np.random.default_rng(stream_seed(config.seed, Stream.REASON_RESAMPLES, 1))
-        rules = next(one for one in ensemble.learners.learners if isinstance(one, RulesLearner))
-        for _ in range(count):
-            rows = ensemble.drawn_anew(draw)
-            fired, labels = evidence.validation.source_fired[rows], evidence.validation.labels[rows]
-            means = posterior_means(evidence, fired, labels, config.adapt.source_prior_pairs).mean
-            linear = refitted_linear(evidence, rows, config, draw)
-            self._fits.append((rows, linear, dataclasses.replace(rules.model, mean=means)))
-
-    def with_matcher(self, validated: np.ndarray) -> list[Resample]:
-        """The fits with a matcher whose probabilities of the validation pairs are given."""
-        return [Resample(self._ensemble.refitted(validated, rows), linear, rules) for rows, linear, rules in self._fits]
 
 
 def learner_names(learners: FittedLearners) -> list[str]:

@@ -17,14 +17,13 @@ from riskcore.audit.agreement import (
     adjudication_note,
     agreed,
     agreement,
-    check_reviewers,
     conflicts,
     consensus,
-    flagged_reviewers,
     independent,
     is_adjudication,
 )
 from riskcore.audit.kappa import Z, cohen, cohen_of_table, fleiss
+from riskcore.audit.reviewer_check import check_reviewers, flagged_reviewers
 from riskcore.audit.verdicts import VERDICTS, WITHDRAWN, Verdict, bulk_note
 
 START = datetime(2026, 3, 1, tzinfo=UTC)

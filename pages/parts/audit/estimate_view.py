@@ -17,7 +17,6 @@ from pages.parts.frame.page import section
 from pages.parts.frame.text import percent, plural
 from pages.parts.pairs.pair_card import show_both
 from pages.parts.runs.run_files import stamp, types_of
-from riskcore.audit.agreement import agreed
 from riskcore.audit.estimate import Estimate, Interval, audits_of, draw_audit, enough, estimate_run, verdicts_needed
 from riskcore.audit.estimate.runs import AUDITS, audited_pairs
 from riskcore.columns import PAIR_ID, ROW
@@ -149,6 +148,5 @@ def _drawn(path: str, written: tuple[int, ...]) -> dict[str, int]:
 @st.cache_data(max_entries=16, ttl=900, show_spinner="Estimating …")
 def _estimated(path: str, written: tuple[int, ...], size: int) -> tuple[Estimate, int]:
     """The estimate, and about how many more verdicts it takes; `size` is that of the log when it is made again."""
-    folder = RunFolder(path)
-    found = estimate_run(folder, verdicts=agreed(verdicts.log().entries(folder.path.name)))
+    found = estimate_run(RunFolder(path))
     return found, verdicts_needed(found.strata, WITHIN)

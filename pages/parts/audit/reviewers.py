@@ -21,14 +21,13 @@ from riskcore.audit import Verdict
 from riskcore.audit.agreement import (
     Agreement,
     Conflict,
-    ReviewerCheck,
     adjudication_note,
     agreement,
-    check_reviewers,
     conflicts,
     independent,
 )
 from riskcore.audit.draws import match_probability
+from riskcore.audit.reviewer_check import ReviewerCheck, check_reviewers
 from riskcore.columns import PAIR_ID
 from riskcore.runs import RunFolder, RunRecord
 from riskcore.runs.formats import read_pair_ids

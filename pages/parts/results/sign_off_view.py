@@ -10,7 +10,7 @@ from pages.parts.frame.text import literal, plural
 from pages.parts.runs.run_files import stamp
 from pages.parts.runs.run_picker import store
 from riskcore.audit import VerdictLog
-from riskcore.audit.agreement import agreed, agreement
+from riskcore.audit.agreement import agreement
 from riskcore.audit.dossier import dossier_content, render
 from riskcore.audit.estimate import Estimate, audits_of, estimate_run
 from riskcore.audit.sign_off import MAX_STATEMENT, SignOff, check, sign, sign_offs
@@ -82,8 +82,7 @@ def _dossier(folder: RunFolder, mask: tuple[str, ...]) -> bytes:
 
 def _estimated(folder: RunFolder) -> Estimate | None:
     """From what reviewers agree on; None without an audit."""
-    entries = VerdictLog(store()).entries(folder.path.name)
-    return estimate_run(folder, verdicts=agreed(entries)) if audits_of(folder) else None
+    return estimate_run(folder) if audits_of(folder) else None
 
 
 @st.cache_data(max_entries=16, ttl=900, show_spinner=False)

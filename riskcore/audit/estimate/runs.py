@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from riskcore.audit.agreement import agreed_in
 from riskcore.audit.decisions import answer_of
-from riskcore.audit.draws import given_labels
+from riskcore.audit.draws import facts_in, given_labels
 from riskcore.audit.estimate.estimating import estimate
 from riskcore.audit.estimate.estimators import Total, difference_total
 from riskcore.audit.estimate.measures import MEASURES, f1_slopes, measures
@@ -128,13 +128,7 @@ def estimate_run(
 
 def audits_of(folder: RunFolder) -> list[AuditFacts]:
     """The draws of a run's audits, in order."""
-    found = []
-    for file in _files(folder):
-        about = pq.read_schema(file).metadata or {}
-        found.append(
-            AuditFacts(**{field.name: int(about[field.name.encode()]) for field in dataclasses.fields(AuditFacts)})
-        )
-    return found
+    return [AuditFacts(**facts_in(file)) for file in _files(folder)]
 
 
 def audited_pairs(folder: RunFolder, number: int | None = None) -> pd.DataFrame:

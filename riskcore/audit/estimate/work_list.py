@@ -9,8 +9,7 @@ import pandas as pd
 
 from riskcore.audit.decisions import values_of
 from riskcore.audit.estimate.runs import audited_pairs
-from riskcore.audit.result_files import write_csv_chunks, write_parquet_chunks, write_workbook
-from riskcore.audit.work_list import check_work_list
+from riskcore.audit.work_list import check_work_list, write_rows
 from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW, VERDICT
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids
@@ -33,12 +32,4 @@ def audit_list(folder: RunFolder, number: int | None = None) -> pd.DataFrame:
 def write_audit_list(folder: RunFolder, path: Path, number: int | None = None) -> int:
     """Write them in the form that the file's ending names; returns the number of pairs."""
     check_work_list(path)
-    frame = audit_list(folder, number)
-    ending = path.suffix.lower()
-    if ending == ".csv":
-        write_csv_chunks(path, [frame])
-    elif ending == ".parquet":
-        write_parquet_chunks(path, [frame], {"run": folder.path.name})
-    else:
-        write_workbook(path, {"work list": [frame]})
-    return len(frame)
+    return write_rows(folder, path, audit_list(folder, number))

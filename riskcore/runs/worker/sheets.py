@@ -12,10 +12,11 @@ from riskcore.runs.bundle.read import Bundle
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.sheet_files import FORMAT, RuleTerm, SheetFacts, write_sheets
 from riskcore.training.answer_model import AnswerModel
-from riskcore.training.balance_sheets import RESAMPLES, BalanceSheets, Resample, Resamples, SheetMaker
+from riskcore.training.balance_sheets import BalanceSheets, SheetMaker
 from riskcore.training.ensemble import Ensemble
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.fitted_learners import RulesLearner
+from riskcore.training.resampled_fits import RESAMPLES, Resample, Resamples
 from riskcore.training.results import MethodResult
 
 ALL_PAIRS = 20_000  # targets up to this size are explained whole
