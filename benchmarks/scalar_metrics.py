@@ -24,8 +24,9 @@ from riskcore.data.values import (
     person,
     words,
 )
+from riskcore.metrics.comparison import Statistics
 from riskcore.metrics.kinds import KINDS_OF, RECORD_KINDS
-from riskcore.metrics.matrix import MetricSpace, Statistics
+from riskcore.metrics.matrix import MetricSpace
 
 NAN = math.nan
 COUNTERPART = 0.85

@@ -17,24 +17,38 @@ from pages.parts.audit.audit_tables import (
     judged_rows,
     log_table,
 )
+from pages.parts.audit.contradiction_queue import show_contradiction_queue
 from pages.parts.audit.desk import show_desk
 from pages.parts.audit.estimate_view import show_estimate
+from pages.parts.audit.exchange_view import show_exchange
 from pages.parts.audit.labelling import show_labelling
+from pages.parts.audit.plan_view import show_plan
 from pages.parts.audit.reviewers import show_reviewers
+from pages.parts.audit.undo import TAB, follow, undo_button
+from pages.parts.audit.work_lists import offer_lists, show_work_lists
+from pages.parts.frame.actions import barred, download
+from pages.parts.frame.given import CONTRADICTIONS, WORK_LISTS
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page
 from pages.parts.frame.tables import selected_row, table_height
 from pages.parts.frame.text import percent, plural
+from pages.parts.pairs.masks import choose_masks
 from pages.parts.pairs.queue import score_columns
+from pages.parts.runs.continue_run import offer_continue
 from pages.parts.runs.run_files import page_of
 from pages.parts.runs.run_picker import View, pick_scored, view_of
+from pages.parts.runs.run_view import follow_to_end
 from pages.parts.runs.score_columns import pairs_in
-from riskcore.runs import PairQuery, RunRecord
+from riskcore.audit.log_check import LIMITS, LogCheck, check_log
+from riskcore.runs import PairQuery, RunFolder, RunRecord
 from riskcore.runs.readers.queries import NO_VERDICT
 
+OVERRULED = (
+    "Among the verdicts match and non-match. It says nothing of pairs that nobody has judged: the tab Estimate does."
+)
 LOG_PIXELS = {"no.": 60, "pair": 120, "verdict": 110, "note": 380, "reviewer": 130, "when (UTC)": 150}
-TABS = ["Label", "Estimate", "Verdicts", "Reviewers", "Log", "Export"]
+TABS = ["Label", "Estimate", "Plan", WORK_LISTS, CONTRADICTIONS, "Verdicts", "Reviewers", "Log", "Export"]
 
 
 def show_progress(view: View, done: AuditProgress) -> None:
@@ -43,11 +57,11 @@ def show_progress(view: View, done: AuditProgress) -> None:
     columns[1].metric("= Match · ≠ Non-match · ? Unsure", f"{done.match:,} · {done.non_match:,} · {done.unsure:,}")
     share = done.overruled / done.decided if done.decided else None
     columns[2].metric("Labels overruled", f"{done.overruled:,}", help="Verdicts that differ from the current label.")
-    columns[3].metric("Share overruled", percent(share, 0), help="Among the verdicts match and non-match.")
+    columns[3].metric("Share overruled", percent(share, 0), help=OVERRULED)
     st.progress(min(done.judged / max(done.total, 1), 1.0), text=f"{done.judged:,} of {done.total:,} pairs reviewed")
     row = st.container(horizontal=True, vertical_alignment="bottom", gap="medium")
     with row:
-        left = page_of(view.folder, unjudged(view), verdicts.as_words(verdicts.current(view.run.id))).rows
+        left = page_of(view.folder, unjudged(view), verdicts.judged(view.run.id)).rows
         if len(left):
             st.page_link(
                 SCREENS["pairs"].path,
@@ -55,6 +69,8 @@ def show_progress(view: View, done: AuditProgress) -> None:
                 icon=SCREENS["pairs"].icon,
                 query_params={**view.link, "verdict": "no verdict", "pair": str(left["pair_id"].iloc[0])},
             )
+        if done.judged:
+            offer_continue(view.run, "Continue training with these verdicts", "continue with verdicts")
 
 
 def unjudged(view: View) -> PairQuery:
@@ -101,9 +117,23 @@ def show_selected(view: View, table: pd.DataFrame, row: int | None) -> None:
             icon=":material/undo:",
             on_click=verdicts.undo,
             args=(view.run.id, pair),
-            disabled=pair not in verdicts.mine(view.run.id),
+            disabled=pair not in verdicts.mine(view.run.id) or barred(verdicts.undo),
             help="Adds a withdrawal to the log; nothing is deleted. You can withdraw only your own verdicts.",
         )
+
+
+def show_log_check(found: LogCheck) -> None:
+    """Whether the log is as it was recorded, and what can and cannot be proven about that."""
+    if found.problems:
+        st.error("The log is not as it was recorded:", icon=":material/gpp_bad:")
+        st.code("\n".join(found.problems), language=None, wrap_lines=True)
+    else:
+        st.caption(f"{plural(found.head.size, 'entry', 'entries')}, as they were recorded, as far as can be proven.")
+    with st.expander("What is proven, and what is not", icon=":material/verified_user:"):
+        for sentence in (*found.proven, *found.unproven, LIMITS):
+            st.markdown(f"- {sentence}")
+        st.caption("The head of the log; write it down elsewhere, and nobody can rewrite the log unnoticed:")
+        st.code(found.head.digest, language=None)
 
 
 def show_log(view: View) -> None:
@@ -111,17 +141,7 @@ def show_log(view: View) -> None:
     if not entries:
         st.caption("The log is empty.")
         return
-    problems = verdicts.log().verify(view.run.id)
-    if problems:
-        st.error(
-            "The log was changed outside Riskcore. These entries do not match their checksums:",
-            icon=":material/gpp_bad:",
-        )
-        st.code("\n".join(problems), language=None)
-    else:
-        st.caption(
-            f"{plural(len(entries), 'entry', 'entries')}. All checksums match; each also covers the entry before."
-        )
+    show_log_check(check_log(verdicts.log().store, view.run.id))
     table = log_table(entries)
     st.dataframe(
         table,
@@ -145,9 +165,7 @@ def show_export(view: View, rows: pd.DataFrame, done: AuditProgress) -> None:
             ("Parquet", partial(as_parquet, frame), "parquet", "application/vnd.apache.parquet"),
             ("Printable report", partial(as_html, view, frame, done), "html", "text/html"),
         ):
-            st.download_button(
-                label, data, f"{name}.{ending}", mime, icon=":material/download:", on_click="ignore", key=f"as {ending}"
-            )
+            download(None, label, data, f"{name}.{ending}", mime, key=f"as {ending}")
     st.caption(
         "Each row has the verdict with note, reviewer and time, the scores, and both records. Cells that a "
         "spreadsheet would run as formulas are escaped."
@@ -163,13 +181,19 @@ def show_tabs(record: RunRecord) -> None:
     """The tab that is open; the others cost nothing, and are up to date once they are opened."""
     asked = st.query_params.get("part")
     # Not bound to the address: a link to labelling would open the tab that was open last.
-    tabs = st.tabs(TABS, default=asked if asked in TABS else None, key="part", on_change="rerun")
-    label, estimate, current, reviewers, log, export = tabs
+    tabs = st.tabs(TABS, default=asked if asked in TABS else None, key=TAB, on_change="rerun")
+    label, estimate, plan, lists, against, current, reviewers, log, export = tabs
     if label.open:
         with label:
             show_labelling(record)
         return
-    for tab, show in ((estimate, show_estimate), (reviewers, show_reviewers)):
+    for tab, show in (
+        (estimate, show_estimate),
+        (plan, show_plan),
+        (lists, show_work_lists),
+        (against, show_contradiction_queue),
+        (reviewers, show_reviewers),
+    ):
         if tab.open:
             with tab:
                 show(record)
@@ -178,20 +202,28 @@ def show_tabs(record: RunRecord) -> None:
     if log.open:
         with log:
             show_log(view)
+            undo_button(record)
         return
-    judged = judged_rows(view, verdicts.current(record.id))
+    judged = judged_rows(view, verdicts.current(record.id), records=bool(export.open))
     done = audit_progress(judged, pairs_in(view.folder, view.method, view.iteration))
     if current.open:
         with current:
             show_verdicts(view, judged, done)
+            undo_button(record)
     elif export.open:
         with export:
             show_export(view, judged, done)
+            show_exchange(record)
+            undo_button(record)
 
 
-with open_page("audit", "Label drawn pairs to adapt the matcher with, and see all verdicts with reviewer and time."):
+with open_page("audit", "Label pairs, measure how good the labels are, share the work, and see every verdict."):
+    follow("audit")
     record = pick_scored()
     if record is not None:
         show_desk()
         verdicts.ask_name()
+        choose_masks(record.id, RunFolder(record.folder))
+        offer_lists(record)
+        follow_to_end(record)
         show_tabs(record)

@@ -7,6 +7,7 @@ from typing import Any, cast
 import pandas as pd
 import streamlit as st
 
+from pages.parts.audit.undo import show_signing
 from pages.parts.compare.flip_table import show_flips
 from pages.parts.compare.label_changes import show_changes
 from pages.parts.compare.method_charts import (
@@ -29,8 +30,10 @@ from pages.parts.frame.page import open_page, section
 from pages.parts.frame.palette import method_words
 from pages.parts.frame.tables import ColumnConfig, follow_link
 from pages.parts.frame.text import percent, plural, short
+from pages.parts.runs.continue_run import show_before_and_after
 from pages.parts.runs.proposals import warn_of_proposals
 from pages.parts.runs.run_picker import not_ready, pick_run, run_words, store
+from pages.parts.runs.run_view import follow_to_end
 from pages.parts.tour.banner import show_tour
 from riskcore.runs import RunFolder, RunRecord, RunState
 from riskcore.runs.documents import Comparison, KeptRanking, ReviewBudget
@@ -247,7 +250,9 @@ with open_page("compare", f"All methods of a run compared with {BASE}, the match
     if record is not None:
         folder = RunFolder(record.folder)
         if folder.final_file.exists():
+            show_signing(record, "compare")
             warn_of_proposals(record)
+            show_before_and_after(folder)
             found = comparison_of(folder)
             show_methods(folder, found)
             show_reliability(folder, found)
@@ -257,5 +262,6 @@ with open_page("compare", f"All methods of a run compared with {BASE}, the match
             show_runs(record)
         elif folder.ready:
             st.info("The methods can be compared once the run is done.", icon=":material/hourglass_empty:")
+            follow_to_end(record)
         else:
             not_ready(record)

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from pages.parts.data.known_sets import known_sets
-from pages.parts.frame.errors import guarded
+from pages.parts.frame.actions import action, barred
 from pages.parts.frame.glossary import formula
 from pages.parts.frame.navigation import SCREENS
-from pages.parts.frame.page import open_page, section
+from pages.parts.frame.page import open_page, reviewer, section
 from pages.parts.frame.text import duration, literal, plural
+from pages.parts.runs.continue_run import continues_words, offer_continue
 from pages.parts.runs.form_data import take_target
 from pages.parts.runs.repair_picture import watch_repair
 from pages.parts.runs.run_form import FilledForm, estimate_of, run_form
@@ -15,25 +16,29 @@ from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import choose_run, no_runs, pick_run, store
 from pages.parts.runs.run_start import start_run
 from pages.parts.runs.run_view import describe, show_run
+from pages.parts.runs.waiting import all_looked_at
+from pages.parts.scored.set_picker import link_to_sets
 from pages.parts.tour.banner import show_tour
+from riskcore.access import Role
 from riskcore.audit.labels import draft_config
 from riskcore.config import RunConfig
 from riskcore.runs import RunFolder
+from riskcore.runs.sample_files import sample_sentence
 
 WATCH, NEW = "Watch a run", "Start a new run"
 LONG_RUN = 3600  # seconds; above this the form suggests how to make the run shorter
 
 
-@guarded
+@action(Role.OPERATOR)
 def begin(config: RunConfig, name: str) -> None:
     st.query_params.pop("target", None)
     choose_run(start_run(config, name))
     st.session_state["show"] = WATCH
 
 
-@guarded
+@action(Role.OWNER)
 def delete(run: str) -> None:
-    store().delete(run)
+    store().delete(run, reviewer())
     st.query_params.pop("run", None)
 
 
@@ -62,6 +67,7 @@ def offer_draft(filled: FilledForm) -> None:
             icon=":material/play_arrow:",
             on_click=begin,
             args=(filled.config, filled.name),
+            disabled=barred(begin),
             help="Nothing will show whether fine-tuning made the labels better or worse: iteration 0 is kept and "
             "exported, and flips are proposals.",
         )
@@ -71,7 +77,7 @@ def offer(label: str, icon: str, config: RunConfig, name: str) -> None:
     """The button that starts the run, and how long that takes."""
     seconds = estimate_of(config)
     row = st.columns([2, 8], vertical_alignment="center")
-    row[0].button(label, type="primary", icon=icon, on_click=begin, args=(config, name))
+    row[0].button(label, type="primary", icon=icon, on_click=begin, args=(config, name), disabled=barred(begin))
     long = " It continues when you close the browser." if seconds > 60 else ""
     row[1].markdown(f"Estimated time: about **{duration(seconds)}** on this machine.{long}")
     if seconds > LONG_RUN:
@@ -87,21 +93,32 @@ def show_chosen() -> None:
         with st.expander(f"{plural(len(active), 'other active run')}", icon=":material/progress_activity:"):
             run_table(active)
     section(literal(record.name, 80))
-    st.caption(literal(describe(record), 300))
+    continues = continues_words(RunFolder(record.folder))
+    st.caption(f"{literal(describe(record), 300)}{' · ' if continues else ''}{continues}")
+    if sample := sample_sentence(RunFolder(record.folder)):
+        st.info(f"This run works {sample}. The figures and pairs on the screens are those of the sample.")
+    offer_continue(record, "Continue from an iteration", "continue")
     picture, figures = st.container(), st.container()
     with picture if record.state.over else figures:  # while a run goes on, its progress comes first
         watch_repair(RunFolder(record.folder), record.state.over)
     with figures if record.state.over else picture:
         show_run(record.id)
+    link_to_sets(record.id)
     if record.state.over:
         with st.popover("Delete this run", icon=":material/delete:", type="tertiary"):
             st.write("This deletes the run with its scores, events and verdicts. It cannot be undone.")
-            st.button("Delete permanently", on_click=delete, args=(record.id,), icon=":material/delete_forever:")
+            st.button(
+                "Delete permanently",
+                on_click=delete,
+                args=(record.id,),
+                icon=":material/delete_forever:",
+                disabled=barred(delete),
+            )
 
 
 with open_page("fine_tuning", "Train a matcher on the source, adapt it to the target, and watch its progress."):
     show_tour()
-    has_runs = bool(store().list())
+    has_runs = bool(all_looked_at())
     if take_target(known_sets()):
         st.session_state["show"] = NEW
     chosen = st.segmented_control(

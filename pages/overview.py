@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts.frame.actions import barred
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page, section
 from pages.parts.frame.palette import FLIPPED, INK, MATCH, RISKY
@@ -10,7 +11,8 @@ from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import store
 from pages.parts.runs.run_view import show_run
 from pages.parts.runs.sample_run import NAME, start_sample
-from pages.parts.tour.banner import begin_tour
+from pages.parts.runs.waiting import all_looked_at
+from pages.parts.tour.banner import begin_tour, may_begin
 from riskcore.runs import RunRecord
 
 RECENT = 8
@@ -57,9 +59,10 @@ def show_doors(records: list[RunRecord]) -> None:
     with sample:
         door("See it work", "A finished example: five stops in ninety seconds. Or run it yourself, in under a minute.")
         row = st.container(horizontal=True)
-        if row.button("Take the tour", type="primary", icon=":material/tour:"):
+        if row.button("Take the tour", type="primary", icon=":material/tour:", disabled=not may_begin()):
             begin_tour()
-        if row.button("Run the sample", icon=":material/play_arrow:", disabled=running is not None):
+        waits = running is not None or barred(start_sample)
+        if row.button("Run the sample", icon=":material/play_arrow:", disabled=waits):
             st.query_params["run"] = start_sample(store()).id
             st.rerun()
     shown = running.id if running else st.query_params.get("run")
@@ -101,7 +104,7 @@ def recent(records: list[RunRecord]) -> None:
 
 
 with open_page("overview"):
-    known = store().list()
+    known = all_looked_at()
     introduce()
     show_doors(known)
     recent(known)

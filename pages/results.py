@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts.audit.undo import show_signing
 from pages.parts.frame.address import choose
 from pages.parts.frame.page import open_page, section
 from pages.parts.frame.palette import method_words
@@ -15,6 +16,8 @@ from pages.parts.results.summary import show_summary
 from pages.parts.results.tomorrow import show_tomorrow
 from pages.parts.runs.proposals import warn_of_proposals
 from pages.parts.runs.run_picker import STATES, pick_run, show_error_and_link
+from pages.parts.runs.run_view import follow_to_end
+from pages.parts.scored.set_picker import link_to_sets
 from riskcore.audit.decisions import answer_of
 from riskcore.runs import RunFolder, RunRecord, RunState
 
@@ -26,6 +29,7 @@ def no_result(record: RunRecord) -> None:
     word, icon, _ = STATES[record.state]
     if record.state in (RunState.WAITING, RunState.RUNNING):
         st.info(f"This run is {word}. It has a result once it is done. Wait for it, or choose another run.", icon=icon)
+        follow_to_end(record)
     else:
         st.warning(f"This run is {word} and has no result. Resume it, or choose another run.", icon=icon)
     show_error_and_link(record)
@@ -69,6 +73,7 @@ def show(record: RunRecord, folder: RunFolder, methods: list[str]) -> None:
     show_downloads(key)
     show_sign_off(record)
     show_tomorrow(folder, key.method)
+    link_to_sets(record.id)
 
 
 with open_page("results", "A decision on every pair of the target, the entities that follow, and files of both."):
@@ -79,4 +84,5 @@ with open_page("results", "A decision on every pair of the target, the entities 
         if results is None:
             no_result(record)
         else:
+            show_signing(record, "results")
             show(record, folder, list(results["methods"]))

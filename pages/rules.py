@@ -7,6 +7,8 @@ from dataclasses import replace
 import pandas as pd
 import streamlit as st
 
+from pages.parts.audit.undo import show_signing
+from pages.parts.frame.actions import action, barred
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page, section
@@ -21,6 +23,9 @@ from pages.parts.rules.rule_list import show_rules
 from pages.parts.runs.proposals import only_proposes, warn_of_proposals
 from pages.parts.runs.run_files import page_of, rule_table_of, rules_of, stamp
 from pages.parts.runs.run_picker import View, pick_view
+from pages.parts.runs.run_start import start_with_rules
+from riskcore.access import Role
+from riskcore.audit.log_cache import Judged
 from riskcore.data.problems import visible
 from riskcore.rules.record import record_words
 from riskcore.runs import PairPage, PairQuery, RunFolder
@@ -128,18 +133,20 @@ def record_of(row: pd.Series, part: str) -> str:
 
 
 def what_if_bar(view: View, rule: int) -> None:
-    state = what_if.decisions(view.run.id).state_of(rule)
+    state = what_if.decisions(view.folder).state_of(rule)
     words = {"learned": "its learned weight", "muted": "weight 0 (mute)", "pinned": "the highest weight (pin)"}
-    key = f"decide {view.run.id} {rule}"
+    key = f"decide {view.run.id} {rule} {state}"  # another person may have decided meanwhile
     st.segmented_control(
-        "What if this rule had",
+        "This rule has",
         list(words),
         format_func=words.__getitem__,
         default=state,
         required=True,
         key=key,
-        on_change=lambda: what_if.decide(view.run.id, rule, st.session_state[key]),
-        help="Shows how the ranking would change. The run itself is not changed.",
+        on_change=lambda: what_if.decide(view.folder, rule, st.session_state[key]),
+        disabled=barred(what_if.decide),
+        help="Applies to the queue of this run, for everyone, until someone changes it. The run’s labels and estimates "
+        "stay as they are.",
     )
 
 
@@ -152,7 +159,7 @@ def show_pairs(view: View, rule: int, outcome: str) -> None:
     for tab, (title, queries) in zip(st.tabs(list(tabs)), tabs.items(), strict=True):
         with tab:
             key = f"{title} {view.run.id} {view.method} {view.iteration} {rule}"
-            show_some(view, rule, [page_of(view.folder, query, {}) for query in queries], key)
+            show_some(view, rule, [page_of(view.folder, query, Judged()) for query in queries], key)
     st.page_link(
         SCREENS["pairs"].path,
         label="Open these pairs in the queue",
@@ -192,7 +199,7 @@ def value_columns(attributes: Sequence[str]) -> ColumnConfig:
 
 
 def show_outcome(view: View) -> None:
-    wanted = what_if.decisions(view.run.id)
+    wanted = what_if.decisions(view.folder)
     if not wanted:
         return
     with st.container(border=True):
@@ -200,8 +207,23 @@ def show_outcome(view: View) -> None:
         parts = [
             f"{len(group)} {word}" for word, group in (("muted", wanted.muted), ("pinned", wanted.pinned)) if group
         ]
-        row.markdown(f"**What if: {' and '.join(parts)}**", width="content")
-        row.button("Reset", icon=":material/undo:", on_click=what_if.reset, args=(view.run.id,))
+        row.markdown(f"**Decided by people: {' and '.join(parts)}**", width="content")
+        ways = row.container(horizontal=True, width="content")
+        ways.button(
+            "Run again with these rules",
+            icon=":material/play_arrow:",
+            on_click=run_again,
+            args=(view,),
+            disabled=barred(run_again),
+            help="A new run with the same data and settings, in which these rules are muted and pinned from the start.",
+        )
+        ways.button(
+            "Clear",
+            icon=":material/undo:",
+            on_click=what_if.reset,
+            args=(view.folder,),
+            disabled=barred(what_if.reset),
+        )
         outcome = what_if.rescore(view, wanted)
         st.markdown(
             f"The value at risk of **{plural(outcome.changed, 'pair')}** changes; "
@@ -210,6 +232,12 @@ def show_outcome(view: View) -> None:
         st.dataframe(outcome.table, hide_index=True, height=300, column_config=outcome_columns())
         if outcome.rescored < outcome.pairs:
             st.caption(f"Computed on the {outcome.rescored:,} riskiest of {outcome.pairs:,} pairs.")
+
+
+@action(Role.OPERATOR)
+def run_again(view: View) -> None:
+    run = start_with_rules(view.run)
+    st.toast(f"Run {run} has started: watch it on Fine-tuning.", icon=":material/play_arrow:")
 
 
 def outcome_columns() -> ColumnConfig:
@@ -227,6 +255,7 @@ with open_page("rules", "What each rule predicts, how often it is correct, and h
     follow_link()
     view = pick_view()
     if view is not None:
+        show_signing(view.run, "rules")
         warn_of_proposals(view.run)
         table = rule_table_of(view.folder, view.method, view.iteration)
         if table.empty:

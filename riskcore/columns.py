@@ -7,6 +7,7 @@ from collections.abc import Iterable
 ROW, PAIR_ID = "row", "pair_id"
 LEFT, RIGHT = "left_", "right_"  # before an attribute's name
 LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"  # ids of a pair's two records
+LEFT_ROW, RIGHT_ROW = "left_row", "right_row"  # their places in the tables
 
 MODEL_COLUMNS = (
     "probability",  # the matcher's
@@ -73,6 +74,7 @@ RULE_COLUMNS = (
 )
 
 SORT_COLUMNS = ("risk", "probability", "mu", "sigma", "var_match", "var_non_match", "flips", ROW, PAIR_ID)
+GAIN, RANDOM = "gain", "random"  # orders that are no columns: expected gain of a verdict, and blind random
 
 
 def pair_columns(attributes: Iterable[str]) -> tuple[str, ...]:

@@ -35,5 +35,9 @@ class StorageError(RiskcoreError):
     """A file or the store cannot be written or read."""
 
 
+class DamagedFileError(StorageError):
+    """A file does not hold what was written into it."""
+
+
 class BusyError(RiskcoreError):
     """Another process holds the requested lock."""

@@ -19,8 +19,8 @@ from riskcore.version import __version__
 _ENGINE = ("config", "random_streams.py", "data", "metrics", "rules", "risk", "matchers", "training")
 # Modules of the engine that nothing imports that computes a result: they fetch, show, explain and estimate.
 IRRELEVANT = (
-    "data/download.py", "data/profile.py", "data/samples.py", "risk/counterfactual.py", "risk/explain.py",
-    "training/costs.py",
+    "data/download.py", "data/figures.py", "data/profile.py", "data/samples.py", "risk/counterfactual.py",
+    "risk/explain.py",
 )  # fmt: skip
 _PACKAGES = (
     "numpy", "scipy", "pandas", "pyarrow", "scikit-learn", "torch", "rapidfuzz", "numba", "transformers", "tokenizers",

@@ -42,6 +42,8 @@ class Stream(enum.IntEnum):
     LABEL_DRAW = 30  # pairs drawn for labelling
     LABEL_SPLIT = 31  # labels that are the source and the validation pairs where there is no source
     REASON_RESAMPLES = 32  # fits that show how stable the leading reason of a pair is
+    TARGET_SAMPLE = 33  # pairs of a large target that a run adapts on
+    UNSEEN_SAMPLE = 34  # unseen pairs beside them
 
 
 def stream(seed: int, purpose: Stream) -> np.random.Generator:

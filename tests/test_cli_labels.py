@@ -55,3 +55,9 @@ def test_the_help_names_every_matcher():
 
     shown = CliRunner().invoke(cli.app, ["run", "--help"], env={"COLUMNS": "200"}).output
     assert all(spec.name in shown for spec in MATCHERS)
+
+
+def test_settings_that_are_nested_too_deeply_are_refused(tmp_path):
+    (tmp_path / "deep.json").write_text('{"a":' * 50_000 + "1" + "}" * 50_000)
+    result = CliRunner().invoke(cli.app, ["run", "--source", "x", "--config", str(tmp_path / "deep.json")])
+    assert (result.exit_code, "is not a file of settings" in result.stderr) == (2, True)

@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 from riskcore import cli
 from riskcore.audit import VerdictLog
 from riskcore.runs import RunState, RunStore
+from riskcore.storage.files import write_json
 from tests.data.folders import PAIR_HEADER, TABLE_A, TABLE_B, write_folder
 from tests.runs.conftest import small_data
 from tests.runs.fake_engine import fake_engine
@@ -27,7 +28,7 @@ def runs(tmp_path):
 @pytest.fixture
 def call(runs, monkeypatch):
     """Call a command with the fake engine, in a folder of runs of its own."""
-    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: fake_engine)
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda *_: fake_engine)
 
     def invoke(*arguments):
         return CliRunner().invoke(cli.app, [*(str(argument) for argument in arguments), "--runs", str(runs)])
@@ -140,13 +141,13 @@ def test_a_failed_run_exits_with_three(call, tmp_path, monkeypatch, runs):
     def broken(*_, **__):
         raise ValueError("oops")
 
-    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: broken)
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda *_: broken)
     result = call("run", "--source", small_data(tmp_path / "data"), "--json")
     assert result.exit_code == 3
     assert result.stdout == ""
     assert "unexpected ValueError (oops)" in result.stderr
     assert RunStore(runs).list()[0].state is RunState.FAILED
-    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: fake_engine)
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda *_: fake_engine)
     result = call("runs", "resume", RunStore(runs).list()[0].id, "--json")
     assert json.loads(result.stdout)["methods"]
 
@@ -204,6 +205,14 @@ def test_top(call, made, runs, tmp_path):
     assert call("top", made, "--out", tmp_path / "top.doc").exit_code == 2
 
 
+def test_top_in_other_orders(call, made):
+    by = {order: json.loads(call("top", made, "--by", order, "--json").stdout)["pairs"] for order in ("gain", "random")}
+    ids = {order: [pair["pair_id"] for pair in pairs] for order, pairs in by.items()}
+    assert sorted(ids["gain"]) == sorted(ids["random"])
+    assert ids["gain"] != ids["random"]
+    assert call("top", made, "--by", "mood").exit_code == 2
+
+
 def test_top_has_the_verdicts(call, made, runs, tmp_path):
     first = json.loads(call("top", made, "--json").stdout)["pairs"][0]
     assert first["verdict"] is None
@@ -229,7 +238,7 @@ def test_what_is_shown_is_what_was_kept(call, made, runs, tmp_path):
     file = runs / made / "results.json"
     document = json.loads(file.read_text())
     document["methods"]["risk"]["best_iteration"] = 1
-    file.write_text(json.dumps(document))
+    write_json(file, document)
 
     def answers(command, *more):
         return json.loads(call(*command, "--json", *more).stdout)
@@ -307,3 +316,39 @@ def test_ctrl_c_cancels_and_a_resume_goes_on(tmp_path):
     assert again.returncode == 0, again.stderr
     assert len(json.loads(again.stdout)["iterations"]) == 31
     assert os.listdir(runs / run / "scores")
+
+
+TAKE_A_RUN = [
+    *(("runs", verb) for verb in ("show", "cancel", "resume", "delete")),
+    *((verb,) for verb in ("top", "rules", "compare", "export")),
+    *(("audit", verb) for verb in ("verify", "estimate")),
+]
+
+
+@pytest.mark.parametrize("command", TAKE_A_RUN, ids=" ".join)
+def test_a_name_that_no_file_can_have_is_one_message(tmp_path, command):
+    result = CliRunner().invoke(cli.app, [*command, "x" * 5_000, "--runs", str(tmp_path)])
+    assert result.exit_code == 2, result.exception
+    assert result.stderr.startswith("Error: ")
+    assert len(result.stderr) < 500
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "nonsense",
+        "://",
+        "no-such-database://host/db",
+        "postgresql+psycopg://user:pass-word@host:port/db",
+        "postgresql+psycopg://user:pass-word@[::1/db",
+        "sqlite:////nowhere/at/all/store.db",
+        "x" * 5_000,
+    ],
+)
+def test_a_store_url_that_cannot_be_used_is_one_message(tmp_path, monkeypatch, url):
+    monkeypatch.setenv("RISKCORE_STORE_URL", url)
+    result = CliRunner().invoke(cli.app, ["runs", "list", "--runs", str(tmp_path)])
+    assert result.exit_code == 2, result.exception
+    assert result.stderr.startswith("Error: The store")
+    assert "pass-word" not in result.stderr
+    assert result.stderr.count("\n") == 1

@@ -36,7 +36,7 @@ def test_the_site_has_no_broken_link_and_asks_no_other_server(tmp_path):
 
 
 def test_links_of_the_top_level_documents():
-    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md"):
+    for name in ("README.md", "CONTRIBUTING.md", "CHANGELOG.md", "SECURITY.md"):
         text = (ROOT / name).read_text(encoding="utf-8")
         for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", text):
             assert (ROOT / target).exists(), f"{name}: {target}"

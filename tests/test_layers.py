@@ -20,6 +20,7 @@ TORCH_FREE = (
     "evaluation",
     "runs",
     "audit",
+    "sandbox",
     "bench",
     "config",
     "errors",

@@ -23,6 +23,7 @@ from riskcore.registry import MATCHERS
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.execute import execute
+from riskcore.runs.worker.jobs import look
 from riskcore.training.listeners import Listener
 
 
@@ -76,8 +77,11 @@ def adapt(
     store = RunStore(runs_root() if runs is None else runs)
     record = store.create(wanted, name or _usual_name(learned_from, adapted_to))
     seconds = time.perf_counter() - started
-    with _showing(wanted, progress) as listeners:
-        execute(store, record.id, data=data, data_seconds=seconds, listeners=listeners)
+    try:
+        with _showing(wanted, progress) as listeners:
+            execute(store, record.id, data=data, data_seconds=seconds, listeners=listeners)
+    finally:
+        look(store)  # it had a slot, which a waiting run may have now
     return Run(RunFolder(record.folder))
 
 

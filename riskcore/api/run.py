@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from riskcore.api.explanation import PairExplanation
 from riskcore.audit.decisions import decisions
@@ -31,7 +30,9 @@ from riskcore.runs.readers.pair_reasons import attribute_types, reason_of_sheet
 from riskcore.runs.readers.pair_sheet import sheet_of_detail
 from riskcore.runs.readers.queries import MAX_PAGE_SIZE, PairQuery, all_pairs, query_pairs
 from riskcore.runs.readers.rule_table import rule_table
+from riskcore.runs.retention import refuse_forgotten
 from riskcore.runs.store.run_record import RunNotFoundError
+from riskcore.storage.parquet import load_columns, row_count
 
 _USUAL = "risk"  # whose scores are shown by default, as on the screens and the command line
 _START = "tradition"  # what every method starts from
@@ -90,7 +91,7 @@ class Run:
         wanted = self._known(method)
         if wanted in self._folder.methods():
             file = self._folder.scores_file(wanted, self._folder.iteration(wanted, iteration))
-            count = pq.read_metadata(file).num_rows
+            count = row_count(file)
             return take_scores(file, np.arange(count), PUBLIC_SCORE_COLUMNS).to_pandas()
         if iteration is not None:
             raise ConfigError(f"{wanted!r} has no iterations. Leave iteration= out.")
@@ -154,7 +155,7 @@ class Run:
         found = pd.concat([keys, scores[rest]], axis=1)
         if self._known(method) != _USUAL and self._folder.final_file.exists():
             # Runs of version 0.2 compared risk+ with its own first iteration, not with the matcher it started from.
-            start = pq.read_table(self._folder.final_file).to_pandas().get(_START)
+            start = load_columns(self._folder.final_file).to_pandas().get(_START)
             found["flipped"] = found["flipped"] if start is None else found["label"] != (start >= 0.5)
         return found
 
@@ -249,12 +250,12 @@ class Run:
 
     def _final(self, method: str) -> pd.DataFrame:
         """The answer of a method without iterations, with the columns that every method has."""
-        table = pq.read_table(self._folder.final_file).to_pandas()
+        table = load_columns(self._folder.final_file).to_pandas()
         label = (table[method] >= 0.5).astype(np.int8)
         flipped = (label != (table[_START] >= 0.5).astype(np.int8)) if _START in table else pd.NA
         known = {PAIR_ID: table[PAIR_ID], "probability": table[method], "label": label, "flipped": flipped}
         if self._folder.risks_file.exists():
-            known["risk"] = pq.read_table(self._folder.risks_file, columns=[method]).column(method).to_numpy()
+            known["risk"] = load_columns(self._folder.risks_file, columns=[method]).column(method).to_numpy()
         return pd.DataFrame({name: known.get(name, np.nan) for name in PUBLIC_SCORE_COLUMNS})
 
     def _compared(self, method: str, row: MethodScores, change: LabelChangeRecord | None) -> dict[str, Any]:
@@ -276,5 +277,6 @@ def load(run: str | Path, *, runs: str | Path | None = None) -> Run:
     root = runs_root() if runs is None else Path(runs)
     for path in (Path(run).absolute(), root / run):
         if (path / "run.json").is_file():
+            refuse_forgotten(path)
             return Run(RunFolder(path))
     raise RunNotFoundError(f"There is no run {str(run)!r}, neither as a folder nor in {root}.")

@@ -17,6 +17,7 @@ from riskcore.data.origin import frames_origin
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
 from riskcore.data.workload import pooled
 from riskcore.errors import ConfigError
+from riskcore.pair_ids import pair_id, pair_ids
 
 ByPair: TypeAlias = "pd.DataFrame | pd.Series | Mapping[str, Any]"
 _LABELS = {"0": 0, "1": 1, "0.0": 0, "1.0": 1, "False": 0, "True": 1}
@@ -43,7 +44,7 @@ def by_pair_id(values: ByPair, column: str, name: str) -> pd.DataFrame:
     if known is not None:
         ids = values[known].astype(str).to_numpy(dtype=object)
     elif {LEFT_ID, RIGHT_ID} <= set(values.columns):
-        ids = _id_texts(values[LEFT_ID]) + ":" + _id_texts(values[RIGHT_ID])
+        ids = pair_ids(_id_texts(values[LEFT_ID]), _id_texts(values[RIGHT_ID]))
     else:
         raise ConfigError(f"{name} names no pairs. Give it a column {PAIR_ID}, or {LEFT_ID} and {RIGHT_ID}.")
     return pd.DataFrame({PAIR_ID: ids, column: values[column].to_numpy()})
@@ -95,7 +96,7 @@ def _checked(frame: pd.DataFrame, target: DataSet) -> tuple[np.ndarray, np.ndarr
 
 def _key_text(key: Any) -> str:
     """A pair's id; two ids of records are joined as `from_frames` joins them."""
-    return ":".join(map(str, key)) if isinstance(key, tuple) else str(key)
+    return pair_id(*map(str, key)) if isinstance(key, tuple) and len(key) == 2 else str(key)
 
 
 def _id_texts(ids: pd.Series) -> np.ndarray:

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import dataclasses
 import os
-import shutil
 import subprocess
 import sys
+import time
 import uuid
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -19,10 +19,11 @@ from typing import Any
 
 from riskcore.paths import child_environment
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.store.liveness import process_exists
-from riskcore.storage.files import read_json, write_bytes, write_json, writing
+from riskcore.runs.store.liveness import process_exists, this_host
+from riskcore.storage.files import read_json, remove_file, remove_folder, write_bytes, write_json, writing
 
 STARTING = timedelta(seconds=60)  # a job without a process for longer has none: its web server ended before it began
+SILENT_SECONDS = 600.0  # a job on another machine that has told nothing for longer has been interrupted
 KEPT = 5  # finished jobs of a run; older ones are removed when a new one starts
 _ASKED, _DONE, _ERROR, _PROGRESS, _CANCEL, _PID, _LOG = (
     "job.json", "done.json", "error.json", "progress.json", "cancel", "pid", "log.txt"
@@ -111,7 +112,11 @@ class Job:
         file = self.folder / _PID
         if not file.exists():
             return datetime.now(UTC) - self.started < STARTING
-        return process_exists(int(file.read_text(encoding="utf-8")))
+        pid, _, host = file.read_text(encoding="utf-8").partition(" ")
+        if not host or host == this_host():
+            return process_exists(int(pid))
+        told = [one.stat().st_mtime for one in (file, self.folder / _PROGRESS) if one.exists()]
+        return time.time() - max(told) < SILENT_SECONDS  # nobody can look for a process of another machine
 
     # What the process reports.
 
@@ -120,11 +125,11 @@ class Job:
 
     def finish(self, about: Mapping[str, Any]) -> None:
         write_json(self.folder / _DONE, dict(about))
-        self.new_file.unlink(missing_ok=True)
+        remove_file(self.new_file)
 
     def fail(self, error: str) -> None:
         write_json(self.folder / _ERROR, {"error": error})
-        self.new_file.unlink(missing_ok=True)
+        remove_file(self.new_file)
 
     def cancel(self) -> None:
         """Ask the process to stop; it does at its next step."""
@@ -132,7 +137,7 @@ class Job:
 
     def remove(self) -> None:
         """Delete the job with its answers."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+        remove_folder(self.folder)
 
 
 def jobs_of(run: RunFolder) -> list[Job]:
@@ -174,7 +179,7 @@ def _spawn(job: Job) -> None:
     _reap_children()
     _children.append(child)
     try:
-        write_bytes(job.folder / _PID, str(child.pid).encode())
+        write_bytes(job.folder / _PID, f"{child.pid} {this_host()}".encode())
     except BaseException:
         child.kill()  # nobody would know of it
         child.wait()

@@ -14,6 +14,7 @@ import pandas as pd
 
 from riskcore.data.pairs import Pairs, Table
 from riskcore.errors import ConfigError
+from riskcore.pair_ids import pair_ids
 from riskcore.runs.bundle.read import Bundle
 
 _MISSING = "\x00"  # in no value: a missing value equals another missing one
@@ -50,7 +51,7 @@ class Records:
 
     def pairs(self, left_rows: np.ndarray, right_rows: np.ndarray) -> Pairs:
         """Pairs of these rows."""
-        ids = self.left.ids[left_rows] + ":" + self.right.ids[right_rows]
+        ids = pair_ids(self.left.ids[left_rows], self.right.ids[right_rows])
         return Pairs(self.left, self.right, left_rows, right_rows, ids)
 
 

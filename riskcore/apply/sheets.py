@@ -8,15 +8,16 @@ import sys
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from riskcore.columns import LEFT_ID, RIGHT_ID
 from riskcore.data.pairs import Pairs
 from riskcore.errors import RiskcoreError, StorageError
+from riskcore.pair_ids import pair_id
 from riskcore.paths import child_environment
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids
 from riskcore.runs.sheet_files import write_extra_sheet
+from riskcore.storage.parquet import load_columns
 
 SECONDS = 120  # a Transformer takes some of them to load
 
@@ -35,9 +36,9 @@ def compute_sheet(folder: RunFolder, method: str, row: int) -> None:
     left, right = bundle.tables
     one, other = (ids.column(side)[row].as_py() for side in (LEFT_ID, RIGHT_ID))
     rows = np.array([left.row_of[one]]), np.array([right.row_of[other]])
-    pairs = Pairs(left, right, *rows, np.array([f"{one}:{other}"], dtype=object))
+    pairs = Pairs(left, right, *rows, np.array([pair_id(one, other)], dtype=object))
     part, model = bundle.evidence(pairs), bundle.answer_model(name)
-    probability = pq.read_table(folder.final_file, columns=[name]).column(name).to_numpy()[[row]]
+    probability = load_columns(folder.final_file, columns=[name]).column(name).to_numpy()[[row]]
     maker = SheetMaker(model, attributes_of(bundle), part.all_metrics.metrics)
     known = bundle.known_pairs(name, left, right)
     sheets = maker.make(part, pairs, model.gather(part), probability, known)

@@ -8,6 +8,7 @@ from riskcore.audit.export import EXPORT_FORMATS, ExportError, export_frame, htm
 from riskcore.audit.merged import merged_records
 from riskcore.audit.resolve import CONSTRAINTS, Preview, Resolution, preview, resolve, suggest_constraint
 from riskcore.audit.result import ExportedResult, RunResult, export_result, run_result
+from riskcore.audit.tags import tags_of
 from riskcore.audit.verdicts import VERDICTS, Verdict, VerdictError, VerdictLog, verdicts_in
 
 __all__ = [
@@ -35,5 +36,6 @@ __all__ = [
     "run_result",
     "safe_cell",
     "suggest_constraint",
+    "tags_of",
     "verdicts_in",
 ]

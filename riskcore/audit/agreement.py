@@ -204,13 +204,15 @@ def agreed(entries: Iterable[Verdict]) -> dict[str, Verdict]:
     return found
 
 
-def agreed_in(folder: Path) -> dict[str, Verdict]:
-    """The same of the run in a folder; none if the folder is no longer in its store."""
+def agreed_in(folder: Path, bulk: bool = True) -> dict[str, Verdict]:
+    """The same of the run in a folder; none if the folder is no longer in its store. Without `bulk`, verdicts that were
+    given to many pairs at once are left out: nobody has looked at these pairs."""
     store = RunStore(folder.absolute().parent)
     try:
-        return agreed(VerdictLog(store).entries(store.get(folder.absolute().name).id))
+        entries = VerdictLog(store).entries(store.get(folder.absolute().name).id)
     except RunNotFoundError:
         return {}
+    return agreed(one for one in entries if bulk or not is_bulk(one))
 
 
 def _adjudications(entries: Sequence[Verdict]) -> dict[str, Verdict]:

@@ -15,7 +15,7 @@ every match more, they say less about each.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -24,7 +24,7 @@ from scipy.sparse.csgraph import connected_components
 
 from riskcore.audit.conflicts import Contradiction
 from riskcore.audit.constraints import FREE, ONE_TO_MANY, ONE_TO_ONE
-from riskcore.audit.decisions import BY_MODEL, BY_PEOPLE, MATCH
+from riskcore.audit.decisions import BY_MODEL, BY_PEOPLE, MATCH, NON_MATCH
 from riskcore.audit.resolve import AUTO, RARE, checked_constraint
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID
 
@@ -59,13 +59,26 @@ def find_contradictions(
     return sorted(found, key=lambda one: -one.score)
 
 
-def contradicting_pairs(found: Iterable[Contradiction]) -> dict[str, list[str]]:
-    """By pair, the contradictions that it is part of, in words and in their order."""
-    sentences: dict[str, list[str]] = {}
+def contradicting_pairs(found: Iterable[RankedContradiction]) -> dict[str, list[RankedContradiction]]:
+    """By pair, the contradictions that it is part of, in their order."""
+    by_pair: dict[str, list[RankedContradiction]] = {}
     for one in found:
         for pair in one.pairs:
-            sentences.setdefault(pair, []).append(one.words)
-    return sentences
+            by_pair.setdefault(pair, []).append(one)
+    return by_pair
+
+
+def remains(one: RankedContradiction, verdicts: Mapping[str, str]) -> bool:
+    """Whether a contradiction is still one after these verdicts on its pairs; new ones they make are not looked for."""
+    said = [verdicts.get(pair) for pair in one.pairs]
+    if one.kind == CHAIN:  # the non-match comes first
+        return said[0] != MATCH and NON_MATCH not in said[1:]
+    return sum(word != NON_MATCH for word in said) > 1
+
+
+def unseen_pairs(one: Contradiction, judged: Collection[str]) -> list[str]:
+    """Its pairs that nobody has looked at yet, in their order."""
+    return [pair for pair in one.pairs if pair not in judged]
 
 
 class _Pairs:

@@ -14,7 +14,6 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from riskcore.audit.reasons import model_reasons
 from riskcore.audit.verdicts import Verdict, verdicts_in
@@ -24,7 +23,7 @@ from riskcore.runs.candidate_files import TARGET, TRAINING, VALIDATION, has_all_
 from riskcore.runs.folder import RunFolder, answering_method
 from riskcore.runs.formats import read_pair_ids, read_scores
 from riskcore.runs.readers.label_rankings import read_columns, read_risks
-from riskcore.storage.parquet import take_rows
+from riskcore.storage.parquet import column_names, load_columns, row_count, take_rows
 
 MATCH, NON_MATCH, UNSURE = "match", "non-match", "unsure"
 BY_VERDICT, BY_LABEL, BY_MODEL, BY_CONSTRAINT = "verdict", "label given", "model", "constraint"
@@ -100,7 +99,7 @@ def left_out(folder: RunFolder, frame: pd.DataFrame) -> list[str]:
             "This run was recorded before validation and unseen pairs were stored with it: its result has the target "
             "pairs only. Run again to have all of them."
         ]
-    stored = 0 if not folder.other_pairs_file.exists() else pq.read_metadata(folder.other_pairs_file).num_rows
+    stored = 0 if not folder.other_pairs_file.exists() else row_count(folder.other_pairs_file)
     missing = stored - int((frame[PART] != TARGET).sum())
     if missing > 0:
         return [
@@ -112,8 +111,8 @@ def left_out(folder: RunFolder, frame: pd.DataFrame) -> list[str]:
 
 def values_of(folder: RunFolder, places: np.ndarray) -> pd.DataFrame:
     """Both records of the pairs at these places: those of target pairs first, then of the other pairs."""
-    count = pq.read_metadata(folder.pairs_file).num_rows
-    names = [name for name in pq.read_schema(folder.pairs_file).names if name.startswith((LEFT, RIGHT))]
+    count = row_count(folder.pairs_file)
+    names = [name for name in column_names(folder.pairs_file) if name.startswith((LEFT, RIGHT))]
     target = take_rows(folder.pairs_file, places[places < count], names)
     parts = [target.select(names)]
     if (places >= count).any():
@@ -131,10 +130,10 @@ def pairs_with_text(folder: RunFolder, text: str) -> np.ndarray:
         if not file.exists():
             continue
         named = (PAIR_ID, LEFT_ID, RIGHT_ID)
-        names = [name for name in pq.read_schema(file).names if name in named or name.startswith((LEFT, RIGHT))]
-        has = np.zeros(pq.read_metadata(file).num_rows, dtype=bool)
+        names = [name for name in column_names(file) if name in named or name.startswith((LEFT, RIGHT))]
+        has = np.zeros(row_count(file), dtype=bool)
         for name in names:  # one column at a time: all of them may not fit into memory
-            column = pq.read_table(file, columns=[name]).column(name).cast(pa.large_string())
+            column = load_columns(file, columns=[name]).column(name).cast(pa.large_string())
             has |= pc.match_substring(column, text, ignore_case=True).fill_null(False).to_numpy()
         found.append(start + np.flatnonzero(has))
         start += len(has)
@@ -145,7 +144,7 @@ def truth_at(folder: RunFolder, places: np.ndarray) -> Any:
     """The benchmark's labels of the pairs at these places; missing where unknown and for all but target pairs."""
     found = np.full(len(places), np.nan)
     if folder.has_truth:
-        labels = pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy().astype(float)
+        labels = load_columns(folder.truth_file, columns=["label"]).column("label").to_numpy().astype(float)
         known = places < len(labels)
         found[known] = np.where(labels >= 0, labels, np.nan)[places[known]]
     return pd.array(found, "Int64")

@@ -12,7 +12,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from riskcore.audit.decisions import answer_of
 from riskcore.audit.design import combined_inclusion, draw
@@ -26,6 +25,7 @@ from riskcore.runs.formats import read_pair_ids, read_scores
 from riskcore.runs.readers.label_rankings import MOST_FIRED, read_columns, read_risks
 from riskcore.storage.files import write_parquet
 from riskcore.storage.lock import FileLock
+from riskcore.storage.parquet import load_columns, row_count, schema_of
 
 ORDER, STRATUM, DRAW = "order", "stratum", "draw"
 DEFAULT_SIZE = 100
@@ -81,7 +81,7 @@ def draws_of(folder: RunFolder) -> list[DrawFacts]:
 
 def facts_in(file: Path) -> dict[str, int]:
     """The facts that a file of drawn pairs carries: number, size, seed, and pairs that could have been drawn."""
-    about = pq.read_schema(file).metadata or {}
+    about = schema_of(file).metadata or {}
     return {field.name: int(about[field.name.encode()]) for field in dataclasses.fields(DrawFacts)}
 
 
@@ -91,7 +91,7 @@ def drawn_pairs(folder: RunFolder) -> pd.DataFrame:
     names = [PAIR_ID, STRATUM, ORDER]
     parts = []
     for number, file in enumerate(_files(folder), start=1):
-        table = pq.read_table(file, columns=names)
+        table = load_columns(file, columns=names)
         places = np.flatnonzero(table.column(ORDER).is_valid().to_numpy())
         rows = table.take(places).to_pandas().assign(**{ROW: places, DRAW: number})
         parts.append(rows.sort_values(ORDER))
@@ -102,7 +102,7 @@ def drawn_pairs(folder: RunFolder) -> pd.DataFrame:
 def inclusion_of(folder: RunFolder) -> pd.DataFrame | None:
     """How likely each target pair was drawn by any draw so far; None before the first."""
     files = _files(folder)
-    return pq.read_table(files[-1], columns=[PAIR_ID, INCLUSION]).to_pandas() if files else None
+    return load_columns(files[-1], columns=[PAIR_ID, INCLUSION]).to_pandas() if files else None
 
 
 def given_labels(folder: RunFolder) -> pd.DataFrame | None:
@@ -142,7 +142,7 @@ def _inclusion_before(folder: RunFolder, ids: pd.Series) -> np.ndarray:
 
 def _rule_balance(folder: RunFolder, pairs: int) -> np.ndarray:
     """Rules for a match less rules against it, of each target pair; 0 where there are too many to hold in memory."""
-    if pq.read_metadata(folder.fired_file).num_rows > MOST_FIRED:
+    if row_count(folder.fired_file) > MOST_FIRED:
         return np.zeros(pairs)
     rules = folder.rules()
     fired = read_fired(folder, pairs, len(rules)).astype(np.float64)

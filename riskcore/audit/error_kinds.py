@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from riskcore.audit.splitting import grow
 from riskcore.columns import PAIR_ID
@@ -23,6 +22,7 @@ from riskcore.rules.sentences import condition_sentence
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_scores
 from riskcore.runs.readers.queries import rows_of_kind
+from riskcore.storage.parquet import row_groups
 
 FLAGGED_RISK = 0.5  # from here on a label is more likely wrong than right
 DEPTH, LEAVES = 3, 8  # a name of more conditions is no name, and a longer list is not read
@@ -152,7 +152,7 @@ def _groups(folder: RunFolder, flagged: np.ndarray, seed: int) -> list[tuple[Con
 
 def _metrics(folder: RunFolder, rows: np.ndarray) -> MetricMatrix:
     """The metrics of these pairs, read column by column: those of all pairs may not fit into memory."""
-    with pq.ParquetFile(folder.metrics_file) as file:
+    with row_groups(folder.metrics_file) as file:
         metrics = [Metric(*key.rpartition(".")[::2]) for key in file.schema_arrow.names]
         attributes = set(folder.attributes())
         known = [metric for metric in metrics if metric.kind in KINDS and metric.attribute in attributes]

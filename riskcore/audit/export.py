@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -12,14 +11,12 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from riskcore.data.formulas import MAY_RUN, safe_cell
 from riskcore.data.html_table import html_table, html_text
 from riskcore.errors import RiskcoreError
 from riskcore.storage.files import write_parquet, write_text
 
 EXPORT_FORMATS = (".csv", ".parquet", ".html")
-# What spreadsheets run: = + - @, also in full width, after any white space or invisible characters, and after a
-# semicolon, at which many of them split a line into cells. A cell that begins with a tab or a line break is one too.
-_FORMULA = re.compile(r"[\t\r\n]|[\s\x00-\x1f\u200b-\u200f\u2060\ufeff;]*[=+\-@＝＋－＠]")
 _STYLE = """
 body { font: 14px/1.5 system-ui, sans-serif; margin: 2rem; color: #1c2430; }
 table { border-collapse: collapse; } caption { text-align: left; font-weight: 600; padding: 0.5rem 0; }
@@ -60,11 +57,6 @@ def safe_frame(frame: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(columns, axis=1).set_axis([safe_cell(name) for name in frame], axis=1) if columns else frame
 
 
-def safe_cell(value: Any) -> Any:
-    """A cell that a spreadsheet shows and does not run. Numbers are left alone."""
-    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) else value
-
-
 def html_report(title: str, tables: Mapping[str, pd.DataFrame], facts: Mapping[str, Any] | None = None) -> str:
     """One page without scripts or links: facts first, then each table under its name."""
     parts = [f"<h1>{html_text(title)}</h1>"]
@@ -77,11 +69,11 @@ def html_report(title: str, tables: Mapping[str, pd.DataFrame], facts: Mapping[s
 
 
 def _safe_column(column: pd.Series) -> pd.Series:
-    """The column with its formulas as text. Few cells begin with anything but a letter or a digit, and finding them in
-    the whole column is fast: only these are looked at one by one."""
+    """The column with its formulas as text. Few cells begin with anything but a letter or a digit or have a separator
+    in them, and finding these in the whole column is fast: only they are looked at one by one."""
     values = column.to_numpy(dtype=object, copy=True)
     try:
-        odd = pc.match_substring_regex(pa.array(values, pa.large_string(), from_pandas=True), "^[^0-9A-Za-z]")
+        odd = pc.match_substring_regex(pa.array(values, pa.large_string(), from_pandas=True), MAY_RUN)
         places = np.flatnonzero(odd.fill_null(False).to_numpy(zero_copy_only=False))
     except (pa.ArrowInvalid, pa.ArrowTypeError, UnicodeError):  # not only texts, or not all of them valid
         places = np.arange(len(values))

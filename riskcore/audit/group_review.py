@@ -14,6 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from riskcore.audit.draws import drawn_pairs
+from riskcore.audit.estimate.runs import audited_pairs
 from riskcore.audit.verdicts import Verdict, is_bulk
 from riskcore.columns import PAIR_ID
 from riskcore.rules.rule import Condition
@@ -32,7 +33,7 @@ class GroupReview:
     sample: dict[str, int]  # pairs to judge one by one, in the order of drawing, with their rows
     counts: dict[str, int]  # verdicts on the sample so far, by word
     unjudged: tuple[str, ...]  # pairs of the group without a verdict, also those of the sample
-    held_back: int  # pairs without a verdict that are drawn for labelling: they are judged one by one
+    held_back: int  # pairs without a verdict drawn for labelling or the estimate: they are judged one by one
     bulk: dict[str, Verdict]  # current verdicts that were given to pairs of the group at once
     next: str | None  # the next pair of the sample to judge
 
@@ -69,7 +70,7 @@ def review_group(
     sample = {ids[at]: int(rows[at]) for at in drawn}
     counts = Counter(verdicts[pair].verdict for pair in sample if pair in verdicts)
     left = [pair for pair in ids if pair not in verdicts]
-    kept = set(drawn_pairs(folder)[PAIR_ID])
+    kept = {*drawn_pairs(folder)[PAIR_ID], *audited_pairs(folder)[PAIR_ID]}
     return GroupReview(
         sample=sample,
         counts=dict(counts),

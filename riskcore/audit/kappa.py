@@ -79,8 +79,14 @@ def fleiss(counts: np.ndarray) -> Kappa:
 
 
 def _with_interval(pairs: int, agreed: float, chance: float, kappa: float, error: float) -> Kappa:
-    """Normal limits, and never beyond 1. Perfect agreement has no spread to tell its error by: the lower limit is then
-    that of an exact interval of the agreement, which is wide for few pairs."""
+    """Normal limits, and never beyond 1. Where people agree on every pair or on none, there is no spread to tell the
+    error by: the other limit is then that of an exact interval of the agreement, which is wide for few pairs. A single
+    pair on which some agree tells nothing."""
+    farthest = TAIL ** (1 / pairs)
     if agreed >= 1 - 1e-12:
-        return Kappa(pairs, 1.0, 1.0, (TAIL ** (1 / pairs) - chance) / (1 - chance), 1.0)
+        return Kappa(pairs, 1.0, 1.0, (farthest - chance) / (1 - chance), 1.0)
+    if agreed <= 1e-12:
+        return Kappa(pairs, 0.0, kappa, max(kappa, -1.0), (1 - farthest - chance) / (1 - chance))
+    if pairs == 1:
+        return Kappa(1, agreed, kappa, -1.0, 1.0)
     return Kappa(pairs, agreed, kappa, max(kappa - Z * error, -1.0), min(kappa + Z * error, 1.0))

@@ -25,8 +25,10 @@ from riskcore.config import AdaptConfig, MatcherConfig, RunConfig
 from riskcore.data.label_file import INCLUSION, MEANT
 from riskcore.data.labels import LABEL
 from riskcore.errors import ConfigError
+from riskcore.pair_ids import pair_ids
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids
+from riskcore.runs.sample_files import read_sample
 from riskcore.storage.files import write_bytes
 
 LABEL_COLUMNS = (PAIR_ID, LEFT_ID, RIGHT_ID, LABEL, INCLUSION)
@@ -84,7 +86,7 @@ def labels_of(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = None) 
     of_pair = {pair: OF_VERDICT.get(one.verdict) for pair, one in current.items()}
     drawn = drawn.assign(**{LABEL: drawn[PAIR_ID].map(of_pair).astype("Int8")})
     ids = read_pair_ids(folder.pairs_file).to_pandas()[[PAIR_ID, LEFT_ID, RIGHT_ID]].drop_duplicates(PAIR_ID)
-    frame = inclusion_of(folder)
+    frame = _of_whole_target(folder, inclusion_of(folder))
     rows = ids.merge(frame, on=PAIR_ID, how="inner") if frame is not None else ids.iloc[:0].assign(**{INCLUSION: 0.0})
     rows = rows.merge(drawn[[PAIR_ID, LABEL]], on=PAIR_ID, how="left")
     if begun is not None:
@@ -93,6 +95,14 @@ def labels_of(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = None) 
         rows = pd.concat([begun[known], rows, begun[~known]], ignore_index=True)
         rows = rows.drop_duplicates(PAIR_ID, keep="first")
     return _columns(rows)
+
+
+def _of_whole_target(folder: RunFolder, frame: pd.DataFrame | None) -> pd.DataFrame | None:
+    """Where the run's target pairs are themselves a sample, a pair had to be drawn twice."""
+    sample = read_sample(folder)
+    if frame is None or sample is None:
+        return frame
+    return frame.assign(**{INCLUSION: frame[INCLUSION].to_numpy() * sample[1]})
 
 
 def label_progress(folder: RunFolder, verdicts: Mapping[str, Verdict] | None = None) -> LabelProgress:
@@ -178,7 +188,8 @@ def _typed(begun: pd.DataFrame, like: pd.DataFrame) -> pd.DataFrame:
         found[LABEL] = meant.map(OF_VERDICT).astype("Int8")
     found[INCLUSION] = pd.to_numeric(found[INCLUSION], errors="coerce")
     if found[PAIR_ID].isna().any():
-        found[PAIR_ID] = found[PAIR_ID].fillna(found[LEFT_ID].astype(str) + ":" + found[RIGHT_ID].astype(str))
+        joined = pair_ids(found[LEFT_ID].astype(str), found[RIGHT_ID].astype(str))
+        found[PAIR_ID] = found[PAIR_ID].fillna(pd.Series(joined, index=found.index))
     return found
 
 

@@ -6,18 +6,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import sqlalchemy as sa
 
-from riskcore.audit.verdicts import _WORDS_0_1, WITHDRAWN, _digest
-from riskcore.data.problems import shown
+from riskcore.audit.chain import FIELDS, Entry
+from riskcore.audit.verdicts import _WORDS_0_1, WITHDRAWN
 from riskcore.runs.store.database import verdicts
 from riskcore.runs.store.run_store import RunStore
-
-FIELDS = ("run", "number", "pair_id", "verdict", "note", "who", "at", "digest")  # `at` in seconds since 1970
-Entry = Mapping[str, Any]
 
 
 def recorded_entries(store: RunStore, run: str) -> list[dict[str, Any]]:
@@ -25,21 +22,6 @@ def recorded_entries(store: RunStore, run: str) -> list[dict[str, Any]]:
     wanted = sa.select(verdicts).where(verdicts.c.run == run).order_by(verdicts.c.number)
     with store.database.read() as tx:
         return [{name: getattr(row, name) for name in FIELDS} for row in tx.execute(wanted).all()]
-
-
-def chain_problems(entries: Sequence[Entry]) -> list[str]:
-    """Entries that are missing or were altered, in sentences; empty if every digest follows from the one before."""
-    problems, before = [], ""
-    for place, entry in enumerate(entries, start=1):
-        if entry["number"] != place:
-            problems.append(f"Entry {place} of the verdict log is missing.")
-            break
-        if entry["digest"] != _digest(before, dict(entry)):
-            problems.append(
-                f"Entry {place} of the verdict log ({shown(str(entry['pair_id']))}) was altered after it was recorded."
-            )
-        before = entry["digest"]
-    return problems
 
 
 def word_of(entry: Entry) -> str:

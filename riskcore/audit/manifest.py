@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Callable
-from pathlib import Path
 
+from riskcore.audit.journal import JOURNAL
 from riskcore.runs.folder import RunFolder
-from riskcore.storage.files import PART
+from riskcore.storage.checksums import LIST, PART, file_hash
 from riskcore.storage.lock import LOCK_FILE
 
 SIGN_OFFS = "signoffs"  # the folder of sign-offs within a run's
@@ -20,8 +19,7 @@ _SETTLED = frozenset(
         "metrics.parquet", "fired.parquet", "scores", "models",
     )
 )  # fmt: skip
-_PASSING = ("worker.log", LOCK_FILE, "checkpoint", "applied")  # of the work, not of the result
-_CHUNK = 1 << 20
+_PASSING = ("worker.log", LOCK_FILE, "checkpoint", "applied", JOURNAL, LIST)  # of the work, not of the result
 
 
 def settled_files(folder: RunFolder) -> dict[str, str]:
@@ -32,15 +30,6 @@ def settled_files(folder: RunFolder) -> dict[str, str]:
 def all_files(folder: RunFolder) -> dict[str, str]:
     """SHA-256 of each file of the run but logs, locks and checkpoints, by its name in the folder."""
     return _hashes(folder, lambda first: first not in _PASSING)
-
-
-def file_hash(path: Path) -> str:
-    """SHA-256 of a file, read in pieces."""
-    found = hashlib.sha256()
-    with path.open("rb") as stream:
-        while piece := stream.read(_CHUNK):
-            found.update(piece)
-    return found.hexdigest()
 
 
 def _hashes(folder: RunFolder, wanted: Callable[[str], bool]) -> dict[str, str]:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 from scipy import sparse
 
 from riskcore.risk import RiskModel
@@ -20,6 +19,7 @@ from riskcore.rules.sentences import rule_sentence
 from riskcore.runs.candidate_files import read_other_fired
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
+from riskcore.storage.parquet import row_count
 
 REASONS = 2  # per pair: the next ones add little, and a cell stays readable
 LEAST_WEIGHT = 0.0005  # as on the command line: below it every figure of a rule reads 0.000
@@ -32,7 +32,7 @@ def model_reasons(folder: RunFolder, method: str, iteration: int | None, frame: 
     if iteration is None or not folder.fired_file.exists():
         return words
     places, is_match = frame.index.to_numpy(), (frame["decision"] == "match").to_numpy()
-    count = pq.read_metadata(folder.pairs_file).num_rows
+    count = row_count(folder.pairs_file)
     ranked = RankedRules(folder.rules().rules, folder.model(method, iteration))
     target = np.flatnonzero(places < count)
     for start in range(0, len(target), CHUNK):

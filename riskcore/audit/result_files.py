@@ -12,7 +12,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from riskcore.audit.export import ExportError, safe_cell, safe_frame
+from riskcore.audit.export import ExportError, safe_frame
+from riskcore.data.formulas import safe_start
 from riskcore.storage.files import ROWS_PER_GROUP, write_stream
 
 MOST_ROWS = 1_048_575  # of a sheet below its header: what the format allows
@@ -78,7 +79,7 @@ def write_workbook(path: Path, sheets: Mapping[str, Chunks]) -> None:
 def _cell(value: Any) -> Any:
     """A value as a workbook can hold it."""
     if isinstance(value, str):
-        return safe_cell(_NOT_IN_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", value))
+        return safe_start(_NOT_IN_XML.sub(lambda found: f"\\x{ord(found[0]):02x}", value))
     return value.item() if hasattr(value, "item") else value
 
 

@@ -14,14 +14,16 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
+from riskcore.audit.chain import Entry, chain_problems
 from riskcore.audit.decisions import MATCH, answer_of, decisions
-from riskcore.audit.log_entries import Entry, chain_problems, pairs_by_person, pairs_by_verdict, recorded_entries
+from riskcore.audit.log_entries import pairs_by_person, pairs_by_verdict, recorded_entries
 from riskcore.audit.manifest import SIGN_OFFS, settled_files
 from riskcore.audit.verdicts import MAX_NAME, VerdictLog
 from riskcore.columns import PAIR_ID
-from riskcore.errors import RiskcoreError, StorageError
+from riskcore.errors import DamagedFileError, RiskcoreError, StorageError
 from riskcore.provenance import differences
 from riskcore.runs.folder import RunFolder
+from riskcore.runs.retention import refuse_forgotten
 from riskcore.runs.store.run_store import RunStore
 from riskcore.storage.files import read_json, write_json, writing
 from riskcore.storage.jsonable import jsonable
@@ -94,6 +96,7 @@ def sign(folder: RunFolder, store: RunStore, who: str, statement: str, estimate:
     """
     who, statement = who.strip(), statement.strip()
     _check_words(who, statement)
+    refuse_forgotten(folder.path)
     answer_of(folder)  # a run that is not done has no result to sign
     place = folder.path / SIGN_OFFS
     with writing(place):
@@ -124,7 +127,7 @@ def sign_offs(folder: RunFolder) -> list[SignOff]:
     """All sign-offs of a run, the oldest first."""
     names = sorted((folder.path / SIGN_OFFS).glob("*.json"), key=lambda file: (len(file.stem), file.stem))
     cure = "Restore it from a copy: a sign-off is never written twice."
-    return [SignOff.from_json(read_json(file, cure), str(file)) for file in names if file.stem.isdecimal()]
+    return [SignOff.from_json(read_json(file, cure, sealed=True), str(file)) for file in names if file.stem.isdecimal()]
 
 
 def check(folder: RunFolder, store: RunStore, signoff: SignOff) -> list[str]:
@@ -134,7 +137,10 @@ def check(folder: RunFolder, store: RunStore, signoff: SignOff) -> list[str]:
     problems = altered([signoff], chained=False)
     entries = recorded_entries(store, signoff.run)
     problems += chain_problems(entries) + log_changes(signoff, entries)
-    now = state_of(folder, store, intact=False)
+    try:
+        now = state_of(folder, store, intact=False)
+    except DamagedFileError as error:
+        return [*problems, str(error), *_file_changes(signoff.files, settled_files(folder))]
     problems += [sentence for name, sentence in _DATA.items() if now[name] != getattr(signoff, name)]
     problems += [f"The run was made with other versions: {one}." for one in _versions(signoff, now)]
     problems += answer_changes(signoff, now["method"], now["iteration"])

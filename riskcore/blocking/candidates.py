@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from riskcore.columns import LEFT_ID, RIGHT_ID
 from riskcore.data.pairs import Pairs, Table
+from riskcore.pair_ids import pair_ids
 
 SCORE, BLOCKED_BY = "score", "blocked_by"
 KEY = "key:"  # before the attribute's name in the name of a key blocker
@@ -57,7 +58,7 @@ class Candidates:
     def pairs(self, left: Table, right: Table | None = None) -> Pairs:
         """The candidates as pairs without labels, as the rest of the package takes them."""
         right = left if right is None else right
-        ids = left.ids[self.left_rows] + ":" + right.ids[self.right_rows]
+        ids = pair_ids(left.ids[self.left_rows], right.ids[self.right_rows])
         return Pairs(left, right, self.left_rows, self.right_rows, ids)
 
     def to_arrow(self, left: Table, right: Table | None = None) -> pa.Table:

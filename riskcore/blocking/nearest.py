@@ -46,7 +46,7 @@ class Nearest:
         if self.same:
             other = rows != columns
             rows, columns = rows[other], columns[other]
-        return _best(rows, columns, self._cosines(rows, columns), self.config.top)
+        return _best(rows, columns, self.cosines(rows, columns), self.config.top)
 
     def _shortlist(self, start: int, stop: int) -> sparse.csr_matrix:
         block = self.queries[start:stop]
@@ -55,7 +55,7 @@ class Nearest:
         # A threshold of 0 also keeps the library from returning everything unasked when all rows are wanted.
         return sp_matmul_topn(read, self._index, wanted, threshold=0.0, n_threads=self.config.threads)
 
-    def _cosines(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    def cosines(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The whole cosine of each pair of rows, by as many threads as the settings allow."""
         slices = zip(*(np.array_split(side, self.config.threads) for side in (rows, columns)), strict=True)
         sides = (*_parts(self.queries), *_parts(self.searched))

@@ -11,7 +11,32 @@ from typing import Annotated
 
 import typer
 
-from riskcore.cli import apply, audit, audit_sign, bench, block, bring, compare, data, export, pairs, run, runs, serve
+from riskcore import logs
+from riskcore.cli import (
+    apply,
+    audit,
+    audit_exchange,
+    audit_feedback,
+    audit_lists,
+    audit_plan,
+    audit_sign,
+    backup,
+    bench,
+    block,
+    bring,
+    compare,
+    data,
+    doctor,
+    export,
+    forget,
+    pairs,
+    run,
+    runs,
+    score,
+    scored,
+    serve,
+    worker,
+)
 from riskcore.cli.console import Commands, say
 from riskcore.version import __version__
 
@@ -27,19 +52,33 @@ data.app.command("bring")(bring.bring)
 app.add_typer(data.app, name="data")
 app.command("block")(block.block)
 app.command("run")(run.run)
+runs.app.command("forget")(forget.forget)
 app.add_typer(runs.app, name="runs")
 app.command("top")(pairs.top)
 app.command("rules")(pairs.rules)
 app.command("explain")(pairs.explain)
 app.command("compare")(compare.compare)
+audit.app.command("import")(audit_exchange.import_verdicts)
+audit.app.command("export")(audit_exchange.export_pairs)
+audit.app.command("assign")(audit_lists.assign_pairs)
+audit.app.command("lists")(audit_lists.show_lists)
+audit.app.command("plan")(audit_plan.plan)
+audit.app.command("refit")(audit_feedback.refit)
+audit.app.command("rule")(audit_feedback.rule)
 audit.app.command("sign")(audit_sign.sign)
 audit.app.command("dossier")(audit_sign.dossier)
 audit.app.command("verify")(audit_sign.verify)
 app.add_typer(audit.app, name="audit")
 app.command("export")(export.export)
 app.command("apply")(apply.apply)
+app.command("score")(score.score)
+app.add_typer(scored.app, name="scored")
 app.add_typer(bench.app, name="bench")
 app.command("serve")(serve.serve)
+app.command("backup")(backup.backup)
+app.command("restore")(backup.restore)
+app.command("doctor")(doctor.doctor)
+app.command("worker")(worker.worker)
 
 
 def main() -> None:
@@ -47,6 +86,7 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+    logs.set_up()
     app()
 
 

@@ -1,4 +1,4 @@
-"""`audit`: pairs drawn for labelling or measuring as a work list, verdicts from one, and how good the labels are."""
+"""`audit`: pairs drawn for labelling or measuring as a work list, and how good the labels are."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table as Grid
 
+from riskcore.cli.audit_outside import draw_outside_list, print_with_missed, with_recapture
 from riskcore.cli.console import RUNS, AsJson, RunName, Runs, console, counted, print_json, say
+from riskcore.cli.forget import shown_retained
 from riskcore.cli.pairs import folder_of
 from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
     from riskcore.audit.estimate import Estimate
-    from riskcore.audit.labels import LabelProgress
     from riskcore.runs.folder import RunFolder
 
 app = typer.Typer(
@@ -48,28 +49,6 @@ def sample(
     say(f"Then: riskcore audit import {run} {out} and riskcore run --labels {run}")
 
 
-@app.command("import")
-def import_verdicts(
-    run: RunName,
-    file: Annotated[Path, typer.Argument(help="A work list with verdicts, or a file of labels.")],
-    who: Annotated[str, typer.Option(help="The name to record the verdicts under.")] = "",
-    runs: Runs = RUNS,
-    as_json: AsJson = False,
-) -> None:
-    """Record the verdicts of a work list; those already recorded under the same name are left as they are."""
-    from riskcore.audit.labels import label_progress
-    from riskcore.audit.work_list import import_work_list
-
-    folder = folder_of(run, runs)
-    added = import_work_list(folder, file, who)
-    progress = label_progress(folder)
-    if as_json:
-        print_json({"run": folder.path.name, "added": added, **progress_facts(progress)})
-        return
-    say(f"{counted(added, 'verdict')} recorded.")
-    say(f"Labelled so far: {progress.matches:,} matches and {progress.non_matches:,} non-matches. {progress.sentence}")
-
-
 @app.command()
 def estimate(
     run: RunName,
@@ -78,24 +57,29 @@ def estimate(
     out: Annotated[Path | None, typer.Option(help="The work list of this draw: .csv, .parquet or .xlsx.")] = None,
     seed: Annotated[int | None, typer.Option(min=0, help="Of the draw; by default it follows from the run's.")] = None,
     half_width: Annotated[float, typer.Option(min=0.001, max=0.5, help="How far the interval may reach.")] = 0.02,
+    outside: Annotated[bool, typer.Option("--outside", help="Look at pairs that are no candidates.")] = False,
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
     """Estimate precision, recall and F1 of a run's labels from verdicts on drawn pairs; or draw pairs for that."""
     from riskcore.audit.estimate import estimate_run, verdicts_needed
 
-    folder = folder_of(run, runs)
+    folder = folder_of(run, runs, figures=draw is None and not outside)
+    if shown_retained(folder.path, as_json):
+        return
     if (draw is None) != (out is None):
         raise ConfigError("--draw and --out belong together: pairs are drawn to be judged in a file. Give both.")
     if draw is not None and out is not None:
-        _draw_audit(folder, run, draw, out, seed, as_json)
+        (draw_outside_list if outside else _draw_audit)(folder, run, draw, out, seed, as_json)
         return
     found = estimate_run(folder, method)
+    found = with_recapture(folder, found) if outside else found
     more = verdicts_needed(found.strata, half_width)
     if as_json:
         print_json({"run": folder.path.name, **found.to_dict(), "half_width": half_width, "more": more})
     else:
         _print_estimate(found, half_width, more)
+        print_with_missed(found)
 
 
 def _draw_audit(folder: RunFolder, run: str, size: int, out: Path, seed: int | None, as_json: bool) -> None:
@@ -125,6 +109,9 @@ def _print_estimate(found: Estimate, half_width: float, more: int) -> None:
         say(f"{counted(found.unsure, 'pair')} unsure ({found.unsure_share:.0%}): the intervals count them either way.")
     if found.open:
         say(f"{counted(found.open, 'drawn pair')} without a verdict yet.")
+    if found.waiting:
+        waiting = counted(found.waiting, "verdict")
+        say(f"{waiting} out of turn: counted once all pairs before them in their draw are judged.")
     if found.known:
         say(f"{counted(found.known, 'pair')} judged before the first draw, counted as they are.")
     if found.left_out:
@@ -133,14 +120,3 @@ def _print_estimate(found: Estimate, half_width: float, more: int) -> None:
         say(f"About {more:,} more verdicts for F1 within {100 * half_width:g} points either way.")
     else:
         say(f"F1 is known within {100 * half_width:g} points either way: you can stop.")
-
-
-def progress_facts(progress: LabelProgress) -> dict[str, int]:
-    """The progress as numbers."""
-    return {
-        "matches": progress.matches,
-        "non_matches": progress.non_matches,
-        "unsure": progress.unsure,
-        "left": progress.left,
-        "more": progress.more,
-    }

@@ -44,6 +44,9 @@ def sign(
 
 def verify(
     what: Annotated[str, typer.Argument(metavar="FILE_OR_RUN", help="A dossier, or a run's id or folder.")],
+    expect: Annotated[
+        str | None, typer.Option(metavar="HEAD", help="A head of the verdict log that was written down earlier.")
+    ] = None,
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
@@ -55,8 +58,8 @@ def verify(
     if Path(what).is_file():
         found = verify_dossier(Path(what))
     else:
-        folder = folder_of(what, runs)
-        found = verify_run(folder, RunStore(folder.path.absolute().parent))
+        folder = folder_of(what, runs, figures=True)
+        found = verify_run(folder, RunStore(folder.path.absolute().parent), expect)
     if as_json:
         print_json({"intact": found.intact, "checked": list(found.checked), "problems": list(found.problems)})
     else:

@@ -177,6 +177,8 @@ def audit(
 
 
 def _print_audits(rows: list[AuditRow], needed: list[NeededRow], missed: list[MissedRow]) -> None:
+    from riskcore.bench.audit.table import coverage_shares
+
     names = ("target", "labels", "risk", "verdicts", "measure", "truth", "coverage", "RMSE ratio", "+-", "width ratio")
     grid = Grid(*names, box=None)
     for row in rows:
@@ -185,6 +187,12 @@ def _print_audits(rows: list[AuditRow], needed: list[NeededRow], missed: list[Mi
         ratio, width = (number(row[name], ".2f") for name in ("rmse_ratio", "width_ratio"))
         grid.add_row(*head, *shares, ratio, number(percent(row["half_width"]), ".2f"), width)
     console().print(grid)
+    for risk in dict.fromkeys(row["risk"] for row in rows):
+        count = coverage_shares([row for row in rows if row["risk"] == risk])
+        say(
+            f"Risk {risk}: {count['within']:,} of {counted(count['lines'], 'line')} cover in 93 to 97 % of the audits, "
+            f"{count['above']:,} in more ({count['still']:,} of these hardly vary), {count['below']:,} in fewer."
+        )
     for one in needed:
         counts = [f"{count:,}" if count else "more than measured" for count in (one["design"], one["random"])]
         say(f"{one['target']}, {one['method']}: F1 within 2 points after {counts[0]} verdicts, at random {counts[1]}.")

@@ -53,7 +53,7 @@ def compare(
     """Compare the methods of one or several runs: scores, pairs fixed and broken against tradition, means over runs."""
     from riskcore.cli.pairs import folder_of
 
-    found = [compared(folder_of(one, runs)) for one in run]
+    found = [compared(folder_of(one, runs, figures=True)) for one in run]
     document: RunsCompared = {"runs": found, "methods": means(found)}
     if as_json:
         print_json(document)

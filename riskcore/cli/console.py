@@ -3,7 +3,9 @@ markup."""
 
 from __future__ import annotations
 
+import getpass
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Annotated, Any
@@ -13,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 from typer.core import TyperGroup
 
+from riskcore import logs
 from riskcore.errors import CancelledError, RiskcoreError
 from riskcore.paths import RUNS_VARIABLE, default_runs
 
@@ -35,16 +38,45 @@ class Commands(TyperGroup):
             return super().invoke(ctx)
         except RiskcoreError as error:
             say(Text("Error: ", style="bold red") + Text(str(error)), to_stderr=True)
+            logs.event("command", action=_command(ctx), outcome="failed", error=logs.error_name(error))
             raise typer.Exit(_code(error)) from None
+        except OSError as error:
+            if error.filename is None:  # not about a file that was named, such as a closed pipe
+                raise
+            path = shortened(repr(error.filename))
+            say(Text("Error: ", style="bold red") + Text(f"{path}: {error.strerror}. Check the name."), to_stderr=True)
+            raise typer.Exit(BAD_INPUT) from None
         except KeyboardInterrupt:
             say(Text("Stopped."), to_stderr=True)
             raise typer.Exit(STOPPED) from None
+
+
+def _command(ctx: Any) -> str:
+    """The words of the command that ran, without its arguments."""
+    words = [ctx.invoked_subcommand]
+    group = ctx.command.commands.get(ctx.invoked_subcommand)
+    if hasattr(group, "commands"):
+        words += [one for one in sys.argv[1:] if one in group.commands][:1]
+    return " ".join(str(one) for one in words if one)
+
+
+def shortened(text: str, most: int = 200) -> str:
+    """A name as a message shows it: its beginning, if it is long."""
+    return text if len(text) <= most else f"{text[:most]}…"
 
 
 def _code(error: RiskcoreError) -> int:
     from riskcore.runs.store.run_record import RunFailedError
 
     return STOPPED if isinstance(error, RunFailedError | CancelledError) else BAD_INPUT
+
+
+def account() -> str:
+    """The name of the account that runs this; a container's user often has a number only."""
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):
+        return f"user {os.getuid()}"
 
 
 def console(to_stderr: bool = False) -> Console:

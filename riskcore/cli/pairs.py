@@ -5,13 +5,25 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 from rich.table import Table as Grid
 from rich.text import Text
 
-from riskcore.cli.console import RUNS, AsJson, Iteration, Method, RunName, Runs, console, number, print_json, say
+from riskcore.cli.console import (
+    RUNS,
+    AsJson,
+    Iteration,
+    Method,
+    RunName,
+    Runs,
+    console,
+    number,
+    print_json,
+    say,
+    shortened,
+)
 from riskcore.errors import StorageError
 
 if TYPE_CHECKING:
@@ -23,41 +35,49 @@ if TYPE_CHECKING:
     from riskcore.runs.readers.pair_reasons import PairReason
 
 Out = Annotated[Path | None, typer.Option(help="Write to this .csv, .parquet or .html file instead.")]
+Order = Literal["risk", "gain", "random"]
+_TITLES: dict[Order, str] = {"risk": "Riskiest pairs", "gain": "Pairs worth most", "random": "Random pairs"}
 LEAST_PART = 0.005  # log-odds: below it a contribution reads 0.00
 LEAST_WEIGHT = 0.0005  # below it every figure of a rule reads 0.000
 CELL_CHARS = 60  # of a value in a table of text
 _RECORDS = (("fired", "support"), ("purity", "purity"))  # columns of validation and source that hold the same
 
 
-def folder_of(run: str, root: Path) -> RunFolder:
-    """The folder of a run, by id under the root or by path."""
+def folder_of(run: str, root: Path, figures: bool = False) -> RunFolder:
+    """The folder of a run, by id under the root or by path. Unless `figures` are enough, one whose records were deleted
+    under retention is refused."""
     from riskcore.runs import RunFolder, RunNotFoundError
+    from riskcore.runs.retention import refuse_forgotten
 
     for path in (root / run, Path(run).absolute()):
         if (path / "run.json").is_file():
+            if not figures:
+                refuse_forgotten(path)
             return RunFolder(path)
-    raise RunNotFoundError(f"There is no run {run!r} in {root} that has begun. `runs list` shows the runs there.")
+    name = shortened(run)
+    raise RunNotFoundError(f"There is no run {name!r} in {root} that has begun. `runs list` shows the runs there.")
 
 
 def top(
     run: RunName,
     n: Annotated[int, typer.Option("--n", min=1, max=10_000, help="Number of pairs.")] = 50,
     flipped: Annotated[bool, typer.Option("--flipped", help="Only pairs whose label was changed.")] = False,
+    by: Annotated[Order, typer.Option("--by", help="Riskiest first, most expected gain first, or random.")] = "risk",
     method: Method = "risk",
     iteration: Iteration = None,
     out: Out = None,
     runs: Runs = RUNS,
     as_json: AsJson = False,
 ) -> None:
-    """Show the pairs whose label is most likely wrong, riskiest first."""
+    """Show the pairs whose label is most likely wrong, riskiest first, or those where a verdict gains most."""
     from riskcore.runs import PairQuery, query_pairs
 
     folder = folder_of(run, runs)
     shown = folder.iteration(method, iteration)
-    query = PairQuery(method=method, iteration=shown, flipped=True if flipped else None, page_size=n)
+    query = PairQuery(method=method, iteration=shown, sort=by, flipped=True if flipped else None, page_size=n)
     page = query_pairs(folder, query, _verdicts(folder))
     if out is not None:
-        _export(page.rows, out, f"Riskiest pairs of {folder.path.name}", as_json)
+        _export(page.rows, out, f"{_TITLES[by]} of {folder.path.name}", as_json)
     elif as_json:
         print_json({"run": folder.path.name, "total": page.total, "pairs": records(page.rows)})
     else:

@@ -13,6 +13,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from riskcore.cli.console import RUNS, AsJson, Runs, console, number, percent, print_json, say
+from riskcore.cli.detached import detached
 from riskcore.cli.settings import with_settings
 from riskcore.errors import ConfigError
 
@@ -40,6 +41,19 @@ def run(
             "data and settings are taken over.",
         ),
     ] = None,
+    continued: Annotated[
+        str | None,
+        typer.Option(
+            "--from",
+            metavar="RUN[:ITERATION]",
+            help="Continue a run: its data and settings, and its matcher of this iteration or, without one, of the "
+            "kept one. RUN:METHOD:ITERATION names another method than risk+.",
+        ),
+    ] = None,
+    decided_rules: Annotated[
+        bool,
+        typer.Option("--decided-rules", help="Take over the rules muted and pinned in the run of --from or --labels."),
+    ] = False,
     draft: Annotated[
         bool, typer.Option("--draft", help="Only rank the pairs, so that some can be drawn for labelling.")
     ] = False,
@@ -74,6 +88,13 @@ def run(
     methods: Annotated[str | None, typer.Option(help="Separated by commas, such as tradition,risk,risk+.")] = None,
     epochs: Annotated[int | None, typer.Option(help="Passes over the labelled pairs.")] = None,
     iterations: Annotated[int | None, typer.Option(help="Iterations of adaptive training.")] = None,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            help="Adapt on so many pairs of a larger target, drawn by risk, then score all; 0 adapts to all. By "
+            "default 10,000 where the target has more than 100,000."
+        ),
+    ] = None,
     seed: Annotated[int | None, typer.Option(help="Every random choice follows from it.")] = None,
     settings: Annotated[
         list[str] | None,
@@ -109,9 +130,11 @@ def run(
             "score_columns": score_columns,
         },
         "tune": {"epochs": epochs},
-        "adapt": {"iterations": iterations},
+        "adapt": {"iterations": iterations, "target_sample": sample},
     }
-    base, options["labels"] = _labelled(config, labels, runs)
+    base, options["labels"] = _begun(config, labels, continued, decided_rules, runs)
+    if continued is not None:
+        _check_continued(options, grouped, draft)
     wanted = _configured(base, settings or (), options, grouped, draft)
     _start(wanted, name, runs, detach, as_json)
 
@@ -155,6 +178,43 @@ def _labelled(file: Path | None, labels: str | None, root: Path) -> tuple[RunCon
     return adapting_config(RunConfig.from_stored(dict(folder.run()["config"])), stored), str(stored)
 
 
+def _begun(
+    file: Path | None, labels: str | None, continued: str | None, decided_rules: bool, root: Path
+) -> tuple[RunConfig, str | None]:
+    """What the run begins with: what the labels bring along or, where it continues a run, that run's settings."""
+    from riskcore.audit.continuing import continuing_config, with_decided_rules
+    from riskcore.audit.labels import store_labels
+    from riskcore.cli.pairs import folder_of
+    from riskcore.runs.starts import parse_start
+
+    if continued is None:
+        base, path = _labelled(file, labels, root)
+        if not decided_rules:
+            return base, path
+        if labels is None or _is_file(labels):
+            raise ConfigError("--decided-rules takes the rules of a run: name one with --from or --labels.")
+        return with_decided_rules(base, folder_of(labels, root)), path
+    if file is not None:
+        raise ConfigError("Leave --config out: a run that continues another has its settings. --set changes some.")
+    run, method, iteration = parse_start(continued)
+    folder = folder_of(run, root)
+    base, path = continuing_config(folder, method, iteration), None
+    if labels is not None:
+        path = str(Path(labels).absolute()) if _is_file(labels) else str(store_labels(folder_of(labels, root)))
+    return with_decided_rules(base, folder) if decided_rules else base, path
+
+
+def _check_continued(options: Mapping[str, Any], grouped: Mapping[str, Mapping[str, Any]], draft: bool) -> None:
+    """A matcher fits the data and the design that it was trained with."""
+    other = [name for name in ("source", "target", "attribute_map", "types", "split") if options[name] is not None]
+    other += [f"matcher.{name}" for name, value in grouped["matcher"].items() if value is not None]
+    if other or draft:
+        what = ", ".join(other) or "a draft"
+        raise ConfigError(
+            f"A run that continues another has its data and its matcher; leave these options out: {what}."
+        )
+
+
 def _configured(
     base: RunConfig,
     settings: Sequence[str],
@@ -192,14 +252,13 @@ def settings_of(file: Path | None) -> RunConfig:
         return RunConfig()
     try:
         return RunConfig.from_json(file.read_text(encoding="utf-8"))
-    except (OSError, ValueError, TypeError, AttributeError) as error:
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
         raise ConfigError(f"{file} is not a file of settings: {error}.") from None
 
 
 def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_json: bool) -> None:
     from riskcore.data.problems import visible
     from riskcore.runs import RunStore
-    from riskcore.runs.guideline import inherit_guideline
     from riskcore.runs.worker import jobs
     from riskcore.runs.worker.execute import load_data
 
@@ -208,31 +267,38 @@ def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_jso
     for notice in data[0].notices:
         say(visible(notice), to_stderr=True)
     store = RunStore(root)
-    record = store.create(config, name)
-    inherit_guideline(store, record)
+    record = _created(store, config, name)
     if detach:
         jobs.start(store, record.id)
-        detached(record, as_json)
+        detached(store, record, as_json)
     else:
         work(store, record, as_json, data, time.perf_counter() - started)
 
 
-def detached(record: RunRecord, as_json: bool) -> None:
-    """Say that the run continues in a process of its own."""
-    if as_json:
-        print_json({"run": record.id, "folder": str(record.folder), "state": "waiting"})
-    else:
-        say(f"Run {record.id} runs in the background. Watch it with: riskcore runs show {record.id}")
+def _created(store: RunStore, config: RunConfig, name: str | None) -> RunRecord:
+    """The new run with what it takes over: a guideline and, of a run that it continues, people's verdicts."""
+    from riskcore.audit.continuing import create_continued
+    from riskcore.runs.guideline import inherit_guideline
+
+    if config.start:
+        return create_continued(store, config, name)
+    record = store.create(config, name)
+    inherit_guideline(store, record)
+    return record
 
 
 def work(store: RunStore, record: RunRecord, as_json: bool, data: Any = None, data_seconds: float = 0.0) -> None:
-    """Work on the run in this process, and print the results."""
+    """Work on the run in this process, without waiting for others, and print the results."""
     from riskcore.api.progress import showing_progress
     from riskcore.runs.worker.execute import execute
+    from riskcore.runs.worker.jobs import look
 
     say(f"Run {record.id} in {record.folder}", to_stderr=True)
-    with showing_progress(record.config) as listener:
-        results = execute(store, record.id, data=data, data_seconds=data_seconds, listeners=[listener])
+    try:
+        with showing_progress(record.config) as listener:
+            results = execute(store, record.id, data=data, data_seconds=data_seconds, listeners=[listener])
+    finally:
+        look(store)  # it had a slot, which is free now
     if as_json:
         print_json(results)
     else:
@@ -246,11 +312,22 @@ def print_results(results: RunResults) -> None:
         scores = (number(percent(score), ".2f") for score in (row["f1"], row["precision"], row["recall"]))
         grid.add_row(method, *scores, ", ".join(row["labels_used"]) or "none")
     console().print(grid)
+    print_whole_target(results)
     print_lacked(results["methods"])
     print_rankings(results["risk"])
     print_doubted(results)
     took = f"{results['seconds']['total']:.1f} s, {results['rules']:,} rules, {results['peak_rss_mb']:,.0f} MB at most"
     say(Text(f"run {results['run']}: {took}", style="bold"))
+
+
+def print_whole_target(results: RunResults) -> None:
+    """What a run on a sample says of all pairs of its target."""
+    whole = results.get("target")
+    if whole is None:
+        return
+    say(f"These figures are of a sample of {whole['sample']:,} of {whole['pairs']:,} target pairs.")
+    known = "" if whole["f1"] is None else f", F1 {100 * whole['f1']:.2f}"
+    say(f"Of all, {whole['method']} says {whole['matches']:,} match{known}: in {whole['scored']} of the run's folder.")
 
 
 def print_rankings(risk: RankingRow | None) -> None:

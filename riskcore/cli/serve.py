@@ -8,8 +8,10 @@ from typing import Annotated
 
 import typer
 
+from riskcore import logs
 from riskcore.errors import ConfigError
 from riskcore.paths import app_folder, child_environment
+from riskcore.version import __version__
 
 
 def serve(
@@ -19,6 +21,8 @@ def serve(
 ) -> None:
     """Start the screens in a browser, on this machine only unless Streamlit's own settings say otherwise."""
     command, environment = serve_command(port), serve_environment()
+    logs.set_up(server=True)
+    logs.event("server", outcome="starting", version=__version__, pid=os.getpid())
     os.execve(command[0], command, environment)
 
 

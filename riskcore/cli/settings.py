@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import json
 from collections.abc import Callable, Collection, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +20,14 @@ _PARSERS: dict[str, Callable[[str], Any]] = {
     "float": float,
     "bool": lambda text: _BOOLEANS[text.lower()],
     "str": str,
-    "tuple[str, ...]": lambda text: tuple(part.strip() for part in text.split(",") if part.strip()),
+    "tuple[str, ...]": lambda text: _texts(text),
 }
-_WANTED = {"int": "a whole number", "float": "a number", "bool": "true or false"}
+_WANTED = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "tuple[str, ...]": "texts separated by commas, or a JSON list of texts",
+}
 
 
 def with_settings(config: RunConfig, entries: Sequence[str]) -> RunConfig:
@@ -37,6 +43,16 @@ def with_settings(config: RunConfig, entries: Sequence[str]) -> RunConfig:
     return dataclasses.replace(
         config, **{group: dataclasses.replace(getattr(config, group), **fields) for group, fields in changed.items()}
     )
+
+
+def _texts(text: str) -> tuple[str, ...]:
+    """Texts separated by commas or, where they contain commas themselves, a JSON list of texts."""
+    if not text.startswith("["):
+        return tuple(part.strip() for part in text.split(",") if part.strip())
+    found = json.loads(text)
+    if not all(isinstance(one, str) for one in found):
+        raise ValueError("not all are texts")
+    return tuple(found)
 
 
 def _group(config: RunConfig, name: str) -> Config:

@@ -10,9 +10,11 @@ from riskcore.config.base import Config, setting
 from riskcore.config.blocking import BlockConfig
 from riskcore.config.engine import DataConfig, MatcherConfig, MetricConfig, RiskConfig, RuleConfig
 from riskcore.config.run import RENAMED_0_1, RunConfig
+from riskcore.config.scale import ScaleConfig
 from riskcore.config.training import (
     AdaptConfig,
     CompetitionConfig,
+    EngineConfig,
     RankConfig,
     SimilarityConfig,
     StackConfig,
@@ -27,12 +29,14 @@ __all__ = [
     "CompetitionConfig",
     "Config",
     "DataConfig",
+    "EngineConfig",
     "MatcherConfig",
     "MetricConfig",
     "RankConfig",
     "RiskConfig",
     "RuleConfig",
     "RunConfig",
+    "ScaleConfig",
     "SimilarityConfig",
     "StackConfig",
     "TransferConfig",

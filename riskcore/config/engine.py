@@ -17,10 +17,18 @@ class DataConfig(Config):
         "a whole cell reading one of these (any case, spaces around it ignored) is missing, as is an empty one; "
         "'NA' and 'None' stay text, since they are real names and country codes",
     )
+    leave_out: tuple[str, ...] = setting(
+        (), "attributes that are not read, such as one that holds the entity's identity and with it the answer"
+    )
     max_rows: int = setting(5_000_000, "a table or pair file larger than this does not fit in memory", 1)
     max_columns: int = setting(500, "more columns than this mean a wrong delimiter, not a real schema", 2)
     max_cell_chars: int = setting(1_000_000, "a longer cell comes from an unclosed quote, not from a real value", 1)
     max_file_bytes: int = setting(4_000_000_000, "larger files cannot be read within minutes", 1)
+    max_decoded_bytes: int = setting(
+        600_000_000,
+        "what a file may take in memory beyond its own size: a few bytes of parquet or xlsx can stand for gigabytes",
+        1,
+    )
     examples_per_problem: int = setting(20, "rows listed for each kind of problem; the rest are only counted", 1)
     type_sample: int = setting(2_000, "values sampled to infer an attribute's type: enough for a stable result", 1)
 
@@ -68,6 +76,14 @@ class RuleConfig(Config):
     merge_overlap: float = setting(
         0.9, "rules that share this much are merged into one that counts as much as they did: fewer to read", 0, 1
     )
+    muted: tuple[str, ...] = setting((), "rules, by their exact text, that do not count: a person muted them")
+    pinned: tuple[str, ...] = setting((), "rules, by their exact text, that count most: a person vouches for them")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        both = sorted(set(self.muted) & set(self.pinned))
+        if both:
+            raise ConfigError(f"RuleConfig: a rule is either muted or pinned, not both: {'; '.join(both)}.")
 
 
 @dataclasses.dataclass(frozen=True)

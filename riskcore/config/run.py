@@ -11,6 +11,7 @@ from riskcore.config.engine import DataConfig, MatcherConfig, MetricConfig, Risk
 from riskcore.config.training import (
     AdaptConfig,
     CompetitionConfig,
+    EngineConfig,
     RankConfig,
     SimilarityConfig,
     StackConfig,
@@ -44,6 +45,9 @@ class RunConfig(Config):
     )
     target: str | None = setting(None, "folder or pair file to adapt to; none means the source's own test split")
     labels: str | None = setting(None, "file of labels of target pairs, which join the validation pairs")
+    start: str | None = setting(
+        None, "file of a trained matcher to continue from, stored beside the runs; none trains one on the source"
+    )
     attribute_map: tuple[str, ...] = setting((), "SOURCE=TARGET for attributes with different names")
     types: tuple[str, ...] = setting((), "ATTRIBUTE=TYPE where the inferred type is wrong")
     split: str | None = setting(None, "split again by this ratio, such as 2:2:6; none keeps the given splits")
@@ -66,6 +70,7 @@ class RunConfig(Config):
     competition: CompetitionConfig = setting(CompetitionConfig(), "competing candidates in risk+")
     rank: RankConfig = setting(RankConfig(), "risk of labels by all the evidence")
     transfer: TransferConfig = setting(TransferConfig(), "domain classifier of transfer")
+    engine: EngineConfig = setting(EngineConfig(), "use of the machine")
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -88,6 +88,30 @@ class AdaptConfig(Config):
     forest_trees: int = setting(
         300, "forest: number of trees, three times scikit-learn's default: a strong baseline", 1
     )
+    target_sample: int | None = setting(
+        None,
+        "pairs to adapt on, drawn by risk, where the target has more than this; all are scored at the end; none means "
+        "`large_sample` pairs of a target with more than `large_target`; 0 adapts to all",
+        0,
+    )
+    large_target: int = setting(
+        100_000, "pairs from which a target is adapted to on a sample, unless `target_sample` says otherwise", 1
+    )
+    large_sample: int = setting(
+        10_000, "pairs of that sample: the passes over them take minutes, whatever the target has", 1
+    )
+    sample_floor: float = setting(
+        0.5,
+        "share of a sample that is spread evenly over all pairs, the rest by risk: easy pairs keep the matcher as it "
+        "is where it is right",
+        0.01,
+        1,
+    )
+    states_mb: float = setting(
+        200.0,
+        "the matcher of every iteration is stored, to continue from, where those of a method take no more than this",
+        0,
+    )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -202,3 +226,19 @@ class TransferConfig(Config):
     rise: float = setting(10.0, "how fast the weight rises from 0, as in domain-adversarial training", 0)
     width: int = setting(32, "hidden units of the domain classifier", 1)
     rate: float = setting(1e-3, "Adam's learning rate of the domain classifier", 1e-8, 1)
+
+
+@dataclasses.dataclass(frozen=True)
+class EngineConfig(Config):
+    """How a run uses the machine. No result depends on it."""
+
+    processes: int | None = setting(
+        None,
+        "processes that work on a run side by side; none means as many as there are free cores, and one while another "
+        "run is under way on the machine",
+        1,
+        256,
+    )
+    least_seconds: float = setting(
+        60.0, "estimated seconds of work beside the matcher's training from which a second process pays off", 0
+    )

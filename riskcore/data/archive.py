@@ -56,7 +56,7 @@ def check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
     """Refuses a member that would be written elsewhere, is a link, or is a bomb."""
     name = member.filename
     parts = PurePosixPath(name.replace("\\", "/")).parts
-    if ".." in parts or name.startswith(("/", "\\")) or ":" in name or "\0" in name:
+    if not name or ".." in parts or name.startswith(("/", "\\")) or ":" in name or "\0" in name:
         raise DownloadError(f"The archive contains an unsafe path ({name!r}). Nothing was unpacked.")
     if stat.S_ISLNK(member.external_attr >> 16):
         raise DownloadError(f"The archive contains a link ({name!r}). Nothing was unpacked.")
@@ -69,7 +69,11 @@ def check_member(member: zipfile.ZipInfo, max_ratio: float) -> None:
 def write_member(source: zipfile.ZipFile, member: zipfile.ZipInfo, path: Path) -> None:
     """Copy one member; the zip module checks its CRC, and the size it declared is never exceeded."""
     left = member.file_size
-    with source.open(member) as packed, path.open("xb") as plain:
+    try:
+        opened = source.open(member)
+    except OSError as error:  # a damaged directory points before the beginning of the file
+        raise zipfile.BadZipFile(f"{_name(member)} is not where the archive says") from error
+    with opened as packed, path.open("xb") as plain:
         while chunk := packed.read(_CHUNK):
             left -= len(chunk)
             if left < 0:

@@ -12,13 +12,15 @@ import numpy as np
 import pandas as pd
 
 from riskcore.data.dataset import DataSet
+from riskcore.data.formulas import MAY_RUN, runs
 from riskcore.data.labels import UNKNOWN
 from riskcore.data.overlap import joined, record_codes
 from riskcore.data.problems import ProblemLog, shown
 
-_FORMULA = r"[=+\-@\t\r]"
 _NUMBER = re.compile(r"[+-]\s*[$€£¥]?\s*(\d[\d,.\s]*|\.\d+)([eE][+-]?\d+)?\s*[%$€£¥]?")
 _LIKE_MISSING = ("na", "none")
+IDENTITY_PAIRS = 20  # matches and non-matches with both values: with fewer, an honest attribute may look perfect
+IDENTITY_SHARE = 0.995  # of these pairs, in which equality says the label: a wrong label or two must not hide it
 
 
 def check_cells(file: str, rows: np.ndarray, values: pd.DataFrame, log: ProblemLog) -> None:
@@ -33,14 +35,14 @@ def check_cells(file: str, rows: np.ndarray, values: pd.DataFrame, log: ProblemL
 
 
 def _check_formulas(file: str, rows: np.ndarray, column: pd.Series, log: ProblemLog) -> None:
-    begins = np.flatnonzero(column.str.match(_FORMULA).fillna(False).to_numpy(dtype=bool))
-    cells = column.iloc[begins].tolist()
-    odd = [place for place, cell in enumerate(cells) if not _is_harmless(cell)]
+    places = np.flatnonzero(column.str.contains(MAY_RUN, regex=True).fillna(False).to_numpy(dtype=bool))
+    texts = column.iloc[places].tolist()
+    odd = [place for place, cell in enumerate(texts) if runs(cell) and not _is_harmless(cell)]
     cure = "It is kept as text; take care when opening exports in a spreadsheet."
     log.add_rows(
         "formula_cell",
-        rows[begins[odd]] if odd else (),
-        lambda n: f"The cell {shown(cells[odd[n]])} looks like a formula.",
+        rows[places[odd]] if odd else (),
+        lambda n: f"The cell {shown(texts[odd[n]])} looks like a formula.",
         cure,
         file,
         str(column.name),
@@ -108,6 +110,7 @@ def check_pairs(data: DataSet, log: ProblemLog) -> None:
     _check_crossing(pairs, log)
     if data.self_join:
         _check_self_pairs(data, log)
+    _check_identity(data, log)
 
 
 def _check_classes(split: str, file: str, labels: np.ndarray, log: ProblemLog) -> None:
@@ -188,3 +191,29 @@ def _check_self_pairs(data: DataSet, log: ProblemLog) -> None:
         log.add_rows(
             "self_pair", own, lambda _: "A record is paired with itself.", "Remove the pair.", data.files[name]
         )
+
+
+def _check_identity(data: DataSet, log: ProblemLog) -> None:
+    """Warn of attributes that are equal exactly where the label is match: such a column holds the answer."""
+    splits = list(data.splits.values())
+    labels = np.concatenate([split.labels for split in splits])
+    left = np.concatenate([split.left_rows for split in splits])
+    right = np.concatenate([split.right_rows for split in splits])
+    for name in data.attributes:
+        one, other = data.left.values[name].take(left), data.right.values[name].take(right)
+        both = one.notna().to_numpy() & other.notna().to_numpy() & (labels != UNKNOWN)
+        match = labels[both] == 1
+        if min(int(match.sum()), int((~match).sum())) < IDENTITY_PAIRS:
+            continue
+        same = one.to_numpy(dtype=object)[both] == other.to_numpy(dtype=object)[both]
+        if (same == match).mean() >= IDENTITY_SHARE:
+            message = (
+                f"{shown(name)} is equal in {int((same & match).sum()):,} of {int(match.sum()):,} matches and in "
+                f"{int((same & ~match).sum()):,} of {int((~match).sum()):,} non-matches: it likely holds the entity's "
+                "identity, and every method will look perfect."
+            )
+            cure = (
+                f"Leave it out with --set data.leave_out={name}, or under More settings of a new run, unless "
+                "tomorrow's records have it too."
+            )
+            log.add("identity_column", message, cure, data.files[next(iter(data.splits))], None, name)

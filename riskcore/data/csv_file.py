@@ -13,16 +13,27 @@ import dataclasses
 from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import numpy as np
 import pyarrow as pa
 
 from riskcore.config import DataConfig
 from riskcore.data.problems import ProblemLog, shown
-from riskcore.data.text_file import TextFile, column_names, too_many_columns, too_many_rows
+from riskcore.data.text_file import (
+    Budget,
+    TextFile,
+    TooMuchContentError,
+    column_names,
+    too_many_columns,
+    too_many_rows,
+    too_much_content,
+)
 
 _SCAN_BYTES = 1 << 20
 _FLUSH_ROWS = 50_000  # rows held as Python lists before they become columns
+_FLUSH_CELLS = 2_000_000  # or cells, in a wide file
+_LINE_CELLS = 16  # times `max_cell_chars`: a longer line, or record of several, is none
 _FIELD_LIMIT = 2**31 - 1  # the csv module's own limit (131,072 by default) would end the reading, not report
 _REREAD_CHARS = 50_000_000  # after this much reading twice, quoting cannot be repaired and reading stops
 _UTF16 = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -55,16 +66,37 @@ def read_csv(path: Path, file: str, log: ProblemLog, config: DataConfig, form: C
     encoding = "utf-8-sig" if form.is_utf8 else form.encoding
     errors = "replace" if _is_wide(form) else "surrogateescape"  # which UTF-16 does not know
     with path.open(encoding=encoding, errors=errors, newline="") as lines:
-        records = _records(_Lines(lines), file, log, form.delimiter)
-        _, header, _ = next(records, (0, None, False))
-        if header is None:
-            log.add("empty_file", "The file is empty.", "Give it a header row and records.", file)
-            return None
-        if len(header) > config.max_columns:
-            too_many_columns(len(header), file, log, config)
-            return None
-        header = [_clean(name, 1, f"#{number}", file, log, form) for number, name in enumerate(header, start=1)]
-        return _collect(records, column_names(header, file, log), suspect, file, log, config, form)
+        records = _records(_Lines(lines, _LINE_CELLS * config.max_cell_chars), file, log, form.delimiter)
+        try:
+            return _table(records, suspect, Budget.of_file(path, config), file, log, config, form)
+        except _LineTooLongError as error:
+            message = f"The line is longer than {_LINE_CELLS * config.max_cell_chars:,} characters."
+            cure = "Check the file's line ends and quotes: this is no line of a table."
+            log.add("line_too_long", message, cure, file, error.row)
+        except TooMuchContentError as error:
+            too_much_content(error.size, file, log, config)
+    return None
+
+
+def _table(
+    records: Iterator[tuple[int, list[str], bool]],
+    suspect: bool,
+    budget: Budget,
+    file: str,
+    log: ProblemLog,
+    config: DataConfig,
+    form: CsvForm,
+) -> TextFile | None:
+    """The header, and the records under it."""
+    _, header, _ = next(records, (0, None, False))
+    if header is None:
+        log.add("empty_file", "The file is empty.", "Give it a header row and records.", file)
+        return None
+    if len(header) > config.max_columns:
+        too_many_columns(len(header), file, log, config)
+        return None
+    header = [_clean(name, 1, f"#{number}", file, log, form) for number, name in enumerate(header, start=1)]
+    return _collect(records, column_names(header, file, log), suspect, budget, file, log, config, form)
 
 
 def _is_wide(form: CsvForm) -> bool:
@@ -94,11 +126,21 @@ def _is_utf16(path: Path) -> bool:
         return stream.read(2) in _UTF16
 
 
-class _Lines:
-    """The lines of a file; those of the record being read are kept, so that reading can go back to the second."""
+class _LineTooLongError(Exception):
+    """A line without an end."""
 
-    def __init__(self, lines: Iterator[str]) -> None:
-        self._lines = iter(lines)
+    def __init__(self, row: int) -> None:
+        self.row = row
+        super().__init__(row)
+
+
+class _Lines:
+    """The lines of a file; those of the record being read are kept, so that reading can go back to the second. A quote
+    that is not closed does not swallow more than the longest line."""
+
+    def __init__(self, lines: TextIO, most_chars: int) -> None:
+        self._lines, self._most = lines, most_chars
+        self._chars = 0  # of the record being read
         self._again: deque[str] = deque()
         self._record: list[str] = []
         self.number = 0  # of the line handed out last
@@ -108,13 +150,25 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        line = self._again.popleft() if self._again else next(self._lines)
+        line = self._again.popleft() if self._again else self._next_line()
         self._record.append(line)
         self.number += 1
+        self._chars += len(line)
+        if self._chars > self._most:
+            raise csv.Error("the record has no end")
+        return line
+
+    def _next_line(self) -> str:
+        line = self._lines.readline(self._most + 1)
+        if not line:
+            raise StopIteration
+        if len(line) > self._most:
+            raise _LineTooLongError(self.number + 1)
         return line
 
     def start_record(self) -> None:
         self._record.clear()
+        self._chars = 0
 
     def go_back(self) -> str:
         """The record's first line; reading continues with the line after it."""
@@ -160,6 +214,7 @@ def _collect(
     records: Iterator[tuple[int, list[str], bool]],
     names: list[str | None],
     suspect: bool,
+    budget: Budget,
     file: str,
     log: ProblemLog,
     config: DataConfig,
@@ -169,6 +224,7 @@ def _collect(
     numbers: list[int] = []
     chunks: list[pa.Table] = []
     held: list[list[str]] = []
+    flush = min(_FLUSH_ROWS, max(_FLUSH_CELLS // max(len(names), 1), 1))
     for row, fields, broken in records:
         if len(numbers) == config.max_rows:
             too_many_rows(file, row, log, config)
@@ -179,10 +235,10 @@ def _collect(
             fields = [_clean(field, row, name, file, log, form) for name, field in zip(names, fields, strict=True)]
         numbers.append(row)
         held.append(fields)
-        if len(held) == _FLUSH_ROWS:
-            chunks.append(_columns(held, names))
+        if len(held) == flush:
+            chunks.append(_columns(held, names, budget))
             held = []
-    chunks.append(_columns(held, names))
+    chunks.append(_columns(held, names, budget))
     return TextFile(file, pa.concat_tables(chunks), np.array(numbers, dtype=np.int64))
 
 
@@ -199,7 +255,6 @@ def _clean(cell: str, row: int, column: str | None, file: str, log: ProblemLog, 
     """The cell with broken bytes and NULs replaced, both logged."""
     if "\0" in cell:
         log.add("nul_byte", "A cell holds a NUL byte.", "Remove it.", file, row, column)
-        cell = cell.replace("\0", _UNREADABLE)
     elif _is_wide(form) and _UNREADABLE in cell:
         log.add(
             "broken_encoding", f"A cell is not valid {form.encoding}: {shown(cell)}.", _cure(form), file, row, column
@@ -209,15 +264,17 @@ def _clean(cell: str, row: int, column: str | None, file: str, log: ProblemLog, 
         named = "UTF-8" if form.is_utf8 else form.encoding
         message = f"A cell holds bytes that are not {named}: {shown(broken.decode(form.encoding, 'backslashreplace'))}."
         log.add("broken_encoding", message, _cure(form), file, row, column)
-        return broken.decode(form.encoding, "replace")
-    return cell
+        cell = broken.decode(form.encoding, "replace")
+    return cell.replace("\0", _UNREADABLE)  # last: not every encoding has the sign
 
 
 def _cure(form: CsvForm) -> str:
     return "Save the file as UTF-8." if form.is_utf8 else "Choose another encoding, or save the file as UTF-8."
 
 
-def _columns(rows: list[list[str]], names: list[str | None]) -> pa.Table:
+def _columns(rows: list[list[str]], names: list[str | None], budget: Budget) -> pa.Table:
     columns = zip(*rows, strict=True) if rows else ([] for _ in names)
     arrays = {name: pa.array(cells, pa.large_string()) for name, cells in zip(names, columns, strict=True) if name}
-    return pa.table(arrays) if arrays else pa.table({})
+    table = pa.table(arrays) if arrays else pa.table({})
+    budget.take(0, table.nbytes)
+    return table

@@ -19,7 +19,8 @@ from riskcore.data.labels import LABEL, LABELLED_SPLITS, SPLITS, UNSPLIT, read_l
 from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.problems import ProblemLog, shown
 from riskcore.data.tables import FORMATS, read_text_file
-from riskcore.data.text_file import ID, TextFile, missing_columns
+from riskcore.data.text_file import ID, TextFile, missing_columns, report_unused
+from riskcore.pair_ids import pair_ids
 
 TABLES = ("tableA", "tableB")
 LEFT_ID, RIGHT_ID = "ltable_id", "rtable_id"
@@ -77,7 +78,7 @@ def read_table(name: str, file: TextFile | None, log: ProblemLog, config: DataCo
     """The file as a table of uniquely identified records; rows whose id cannot be used are logged and left out."""
     if file is None or missing_columns(file, (ID,), log):
         return None
-    attributes = [column for column in file.names if column != ID]
+    attributes = [column for column in file.names if column != ID and column not in config.leave_out]
     if not attributes:
         cure = "Add at least one column with values to compare."
         log.add_header("no_attributes", "The table has ids and nothing else.", cure, file.name)
@@ -130,16 +131,15 @@ def split_of(
         return None
     known = (sides[0] >= 0) & (sides[1] >= 0)
     left_rows, right_rows = sides[0][known], sides[1][known]
-    ids = left.ids[left_rows] + ":" + right.ids[right_rows]
+    ids = pair_ids(left.ids[left_rows], right.ids[right_rows])
     pairs = LabelledPairs(left, right, left_rows, right_rows, ids, without_bad(labels[known]))
     return pairs, file.rows[known]
 
 
 def _check_columns(file: TextFile, log: ProblemLog) -> None:
-    for name in file.names:
-        if name not in (LEFT_ID, RIGHT_ID, LABEL, *_FROM_BLOCKING):
-            cure = f"Pairs have {LEFT_ID}, {RIGHT_ID} and {LABEL}."
-            log.add_header("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, name)
+    known = (LEFT_ID, RIGHT_ID, LABEL)
+    unused = [name for name in file.names if name not in (*known, *_FROM_BLOCKING)]
+    report_unused(file, unused, known, f"Pairs have {LEFT_ID}, {RIGHT_ID} and {LABEL}.", log)
 
 
 def rows_of(file: TextFile, column: str, table: Table | None, log: ProblemLog) -> np.ndarray:

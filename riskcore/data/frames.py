@@ -27,6 +27,7 @@ from riskcore.data.parquet_file import text_column
 from riskcore.data.problems import DataFormatError, ProblemLog, shown
 from riskcore.data.tables import capped
 from riskcore.data.text_file import ID, TextFile, column_names, too_many_columns, too_many_rows
+from riskcore.pair_ids import pair_ids
 
 SPLIT = "split"
 TARGET_SPLIT = "test"  # where pairs go whose split is not named: as a target they are what is adapted to
@@ -141,7 +142,7 @@ def _joined(
     if left is None or right is None:
         return None
     known = (left_rows >= 0) & (right_rows >= 0)
-    ids = left.ids[left_rows[known]] + ":" + right.ids[right_rows[known]]
+    ids = pair_ids(left.ids[left_rows[known]], right.ids[right_rows[known]])
     pairs = LabelledPairs(left, right, left_rows[known], right_rows[known], ids, without_bad(labels)[known])
     return DataSet.of_one_file(name, pairs, splits[known], file.name, file.rows[known])
 

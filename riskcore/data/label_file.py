@@ -18,11 +18,13 @@ from riskcore.config import DataConfig
 from riskcore.data.bring.files import read_file
 from riskcore.data.dataset import DataSet
 from riskcore.data.folder import LEFT_ID, RIGHT_ID
+from riskcore.data.formulas import unguarded
 from riskcore.data.labels import LABEL, UNKNOWN
 from riskcore.data.overlap import joined
 from riskcore.data.pairs import LabelledPairs
 from riskcore.data.problems import DataFormatError, Problem, ProblemLog, shown, visible
 from riskcore.data.text_file import TextFile, missing_columns
+from riskcore.pair_ids import pair_ids
 
 INCLUSION = "inclusion_probability"
 VERDICT = "verdict"  # the name of the column in work lists, where a person fills it in
@@ -62,7 +64,9 @@ def read_labels_text(path: Path, config: DataConfig | None = None) -> TextFile:
 def as_known(ids: np.ndarray, known: Iterable[str]) -> np.ndarray:
     """Ids as the data has them: a work list puts an apostrophe before what a spreadsheet would take for a formula."""
     there = set(known)
-    plain = [one if one in there or one.removeprefix("'") not in there else one.removeprefix("'") for one in ids]
+    plain = [
+        next((known for known in (one, one.removeprefix("'"), unguarded(one)) if known in there), one) for one in ids
+    ]
     return np.array(plain, dtype=object)
 
 
@@ -108,10 +112,10 @@ def _by_records(
         turn = np.array([(b, a) in known and (a, b) not in known for a, b in zip(left, right, strict=True)], dtype=bool)
         left, right = np.where(turn, right, left), np.where(turn, left, right)
         left_ids, right_ids = np.where(turn, right_ids, left_ids), np.where(turn, left_ids, right_ids)
-    named = [
-        known.get((a, b), f"{one}:{other}") for a, b, one, other in zip(left, right, left_ids, right_ids, strict=True)
-    ]
-    return left, right, np.array(named, dtype=object)
+    named = pair_ids(left_ids, right_ids)
+    for place, pair in enumerate(zip(left, right, strict=True)):
+        named[place] = known.get(pair, named[place])
+    return left, right, named
 
 
 def _named(pairs: LabelledPairs) -> list[tuple[int, int, str]]:

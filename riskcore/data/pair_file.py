@@ -28,7 +28,8 @@ from riskcore.data.overlap import record_codes
 from riskcore.data.pairs import LabelledPairs, Table
 from riskcore.data.problems import ProblemLog, shown
 from riskcore.data.tables import read_text_file
-from riskcore.data.text_file import ID, TextFile, missing_columns
+from riskcore.data.text_file import ID, TextFile, missing_columns, report_unused
+from riskcore.pair_ids import pair_ids
 
 SPLIT = "split"
 LEFT, RIGHT = "left_", "right_"
@@ -42,7 +43,7 @@ def read_pair_file(path: Path, log: ProblemLog, config: DataConfig) -> DataSet |
 
 def pairs_in(file: TextFile, name: str, log: ProblemLog, config: DataConfig) -> DataSet | None:
     """The data set of a file with both records of a pair in each row; all that is wrong with it is logged."""
-    attributes = (_attributes(file, LEFT, log), _attributes(file, RIGHT, log))
+    attributes = (_attributes(file, LEFT, log, config), _attributes(file, RIGHT, log, config))
     check_attributes(*attributes, (file.name, file.name), (LEFT, RIGHT), log)
     _check_columns(file, log)
     if not len(file):
@@ -61,10 +62,11 @@ def pairs_in(file: TextFile, name: str, log: ProblemLog, config: DataConfig) -> 
     return DataSet.of_one_file(name, pairs, splits, file.name, file.rows)
 
 
-def _attributes(file: TextFile, prefix: str, log: ProblemLog) -> tuple[str, ...]:
+def _attributes(file: TextFile, prefix: str, log: ProblemLog, config: DataConfig) -> tuple[str, ...]:
     """Attribute names of one side, without the prefix."""
     names = tuple(name.removeprefix(prefix) for name in file.names if name.startswith(prefix))
     names = tuple(name for name in names if name and not (name == ID and _has_record_ids(file)))
+    names = tuple(name for name in names if name not in config.leave_out)
     if not names:
         missing_columns(file, (f"{prefix}<attribute>",), log)
     return names
@@ -75,10 +77,10 @@ def _has_record_ids(file: TextFile) -> bool:
 
 
 def _check_columns(file: TextFile, log: ProblemLog) -> None:
-    for name in file.names:
-        if name not in (ID, LABEL, SPLIT) and not name.startswith((LEFT, RIGHT)):
-            cure = f"Attributes are named {LEFT}<attribute> and {RIGHT}<attribute>."
-            log.add_header("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, name)
+    known = (ID, LABEL, SPLIT)
+    unused = [name for name in file.names if name not in known and not name.startswith((LEFT, RIGHT))]
+    cure = f"Attributes are named {LEFT}<attribute> and {RIGHT}<attribute>."
+    report_unused(file, unused, known, cure, log)
 
 
 def _splits(file: TextFile, log: ProblemLog) -> np.ndarray:
@@ -101,7 +103,7 @@ def _pair_ids(file: TextFile, log: ProblemLog) -> np.ndarray:
         unique_ids(ids, file, ID, log)
         return ids
     if _has_record_ids(file):
-        return file.ids(LEFT + ID) + ":" + file.ids(RIGHT + ID)
+        return pair_ids(file.ids(LEFT + ID), file.ids(RIGHT + ID))
     return np.array([str(number) for number in range(1, len(file) + 1)], dtype=object)
 
 

@@ -17,8 +17,17 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from riskcore.config import DataConfig
+from riskcore.data.parquet_content import read_columns
 from riskcore.data.problems import ProblemLog, shown
-from riskcore.data.text_file import TextFile, column_names, file_too_large, too_many_columns, too_many_rows
+from riskcore.data.text_file import (
+    TextFile,
+    TooMuchContentError,
+    column_names,
+    file_too_large,
+    too_many_columns,
+    too_many_rows,
+    too_much_content,
+)
 
 
 def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> TextFile | None:
@@ -27,7 +36,13 @@ def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> 
         with pq.ParquetFile(path) as source:
             if not _fits(source, file, log, config):
                 return None
-            schema, raw = source.schema_arrow, source.read()
+            schema, rows = source.schema_arrow, source.metadata.num_rows
+        cells = read_columns(path, path.stat().st_size + config.max_decoded_bytes)
+    except MemoryError:  # one of pyarrow's errors too, and not about the content
+        raise
+    except TooMuchContentError as error:
+        too_much_content(error.size, file, log, config)
+        return None
     except (pa.ArrowException, ValueError, OSError) as error:
         if getattr(error, "errno", None) is not None:  # the disk's fault, not the content's
             raise
@@ -35,9 +50,9 @@ def read_parquet(path: Path, file: str, log: ProblemLog, config: DataConfig) -> 
         log.add("corrupt_parquet", f"The file is not readable as parquet: {shown(reason)}.", "Write it again.", file)
         return None
     names = column_names(list(schema.names), file, log)
-    texts = {name: text_column(raw.column(number), name, file, log) for number, name in enumerate(names) if name}
+    texts = {name: text_column(cells[number], name, file, log) for number, name in enumerate(names) if name}
     columns = {name: text for name, text in texts.items() if text is not None}
-    return TextFile(file, pa.table(columns), np.arange(1, raw.num_rows + 1, dtype=np.int64))
+    return TextFile(file, pa.table(columns), np.arange(1, rows + 1, dtype=np.int64))
 
 
 def _fits(source: pq.ParquetFile, file: str, log: ProblemLog, config: DataConfig) -> bool:
@@ -63,6 +78,8 @@ def text_column(
         return None
     try:
         return _text(column, name, file, log, first_row)
+    except MemoryError:
+        raise
     except (pa.ArrowException, ValueError, OverflowError):
         message = f"The column cannot be written as text from {shown(str(column.type))}."
         log.add("corrupt_parquet", message, "Write it as text.", file, None, name)

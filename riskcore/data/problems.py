@@ -29,6 +29,8 @@ ERRORS = {
     "ragged_row": "a row with more or fewer fields than the header",
     "broken_quote": "a quoted cell that is never closed, or text after its closing quote",
     "cell_too_long": "a cell longer than `max_cell_chars`",
+    "line_too_long": "a line longer than 16 times `max_cell_chars`",
+    "too_much_content": "a file that takes more memory than `max_decoded_bytes` beyond its own size",
     "too_many_columns": "more columns than `max_columns`",
     "too_many_rows": "more records than `max_rows`",
     "empty_column_name": "a column without a name",
@@ -40,6 +42,7 @@ ERRORS = {
     "corrupt_parquet": "the file is not parquet or is damaged",
     "nested_column": "a parquet column of lists, structs or maps",
     "missing_column": "a column that the format needs is missing",
+    "misspelt_column": "a column that differs from one of the format only in case or white space, such as Label",
     "empty_id": "a record or pair without an id",
     "duplicate_id": "an id that an earlier record or pair has",
     "unknown_id": "a pair names a record that its table does not have",
@@ -62,6 +65,7 @@ WARNINGS = {
     "empty_attribute": "an attribute without a single value in a table",
     "text_like_missing": "cells reading NA or None, which are kept as text",
     "self_pair": "a record paired with itself",
+    "identity_column": "an attribute whose equality is the label: likely the entity's identity, which gives away all",
     "ignored_column": "a column that the format does not know",
 }
 KINDS = {**ERRORS, **WARNINGS}

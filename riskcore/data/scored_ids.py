@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 
 from riskcore.data.pairs import Pairs
+from riskcore.pair_ids import pair_ids
 
 _POINT_ZERO = re.compile(r"(?<=\d)\.0(?=:|$)")  # of whole numbers that a gap has turned into floats
 
@@ -42,7 +43,7 @@ class ScoredIds:
         absent = np.flatnonzero(found < 0)
         if len(absent):
             found = found.copy()
-            found[absent] = self.index.get_indexer(pd.Index(first[absent] + ":" + second[absent], dtype=object))
+            found[absent] = self.index.get_indexer(pd.Index(pair_ids(first[absent], second[absent]), dtype=object))
         return found
 
 

@@ -15,6 +15,7 @@ from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.data.scored_ids import ScoredIds, fitted_ids, without_point_zero
 from riskcore.data.workload import Workload
 from riskcore.errors import MatcherError
+from riskcore.pair_ids import pair_ids
 
 SHOWN = 5  # examples named in an error; the rest are counted
 
@@ -66,7 +67,7 @@ def with_candidates(data: DataSet, scores: Scores) -> DataSet:
     if not known.any():
         raise MatcherError(f"{scores.name} has no pair whose ids are ids of the target's records.")
     left, right = best[0][known], best[1][known]
-    ids = data.left.ids[left] + ":" + data.right.ids[right]
+    ids = pair_ids(data.left.ids[left], data.right.ids[right])
     labels = np.full(len(ids), UNKNOWN, dtype=np.int8)
     pairs = LabelledPairs(data.left, data.right, left, right, ids, labels)
     return dataclasses.replace(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -18,6 +19,7 @@ from riskcore.config import DataConfig
 from riskcore.data.problems import ProblemLog, shown
 
 ID = "id"
+CELL_BYTES = 8  # that a cell takes beside its text: where it begins
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -51,6 +53,44 @@ class TextFile:
         return pc.utf8_trim_whitespace(known).to_pandas().to_numpy(dtype=object)
 
 
+class TooMuchContentError(Exception):
+    """A file has more content than may be held. It carries the bytes counted so far."""
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        super().__init__(size)
+
+
+class Budget:
+    """What a file may take in memory, counted while it is read: a small file which stands for gigabytes is refused
+    before they are taken."""
+
+    def __init__(self, most_bytes: int) -> None:
+        self._most = most_bytes
+        self._taken = 0
+
+    @classmethod
+    def of_file(cls, path: Path, config: DataConfig) -> Budget:
+        """Its own size and `max_decoded_bytes`."""
+        return cls(path.stat().st_size + config.max_decoded_bytes)
+
+    @property
+    def left(self) -> int:
+        return max(self._most - self._taken, 0)
+
+    def take(self, cells: int, text_bytes: int) -> None:
+        """Count these; raises `TooMuchContentError` beyond the limit."""
+        self._taken += cells * CELL_BYTES + text_bytes
+        if self._taken > self._most:
+            raise TooMuchContentError(self._taken)
+
+
+def too_much_content(size: int, file: str, log: ProblemLog, config: DataConfig) -> None:
+    message = f"It stands for at least {size:,} bytes; {config.max_decoded_bytes:,} beyond its own size are read."
+    cure = "Check how it was written; split the file, or raise max_decoded_bytes."
+    log.add("too_much_content", message, cure, file)
+
+
 def missing_columns(file: TextFile, wanted: Sequence[str], log: ProblemLog) -> bool:
     """Whether any wanted column is not there; each is logged with the names that are."""
     absent = [name for name in wanted if name not in file.names]
@@ -59,6 +99,18 @@ def missing_columns(file: TextFile, wanted: Sequence[str], log: ProblemLog) -> b
         cure = f"Add it, or rename one of those found ({found}); the delimiter is a comma."
         log.add_header("missing_column", f"There is no column {shown(name)}.", cure, file.name, name)
     return bool(absent)
+
+
+def report_unused(file: TextFile, unused: Sequence[str], known: Sequence[str], cure: str, log: ProblemLog) -> None:
+    """Log columns that are not used: an error where one was meant to be one of the known, as `Label` for `label`."""
+    meant = {name.casefold(): name for name in known if name not in file.names}
+    for name in unused:
+        right = meant.get(name.strip().casefold())
+        if right is None:
+            log.add_header("ignored_column", f"The column {shown(name)} is not used.", cure, file.name, name)
+        else:
+            message = f"The column {shown(name)} is not {right}: names are taken to the letter."
+            log.add_header("misspelt_column", message, f"Rename it to {right}.", file.name, name)
 
 
 def file_too_large(size: int, file: str, log: ProblemLog, config: DataConfig) -> None:

@@ -42,6 +42,16 @@ NO_LABELS = "There is no label to learn from. Label about a hundred pairs first.
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
+class TargetSample:
+    """What a workload's target is drawn from, where it is a sample of a large target."""
+
+    rows: np.ndarray  # int64, ascending: the place of each drawn pair among all target pairs
+    inclusion: np.ndarray  # how likely each was to be drawn
+    pairs: int  # of the whole target
+    similarity: float  # domain similarity of source and whole target
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
 class Workload:
     """Everything that may choose or learn. Tables hold the shared attributes under the source's names; those of the
     target also hold the attributes that only the target has."""
@@ -53,6 +63,7 @@ class Workload:
     notices: tuple[str, ...] = ()
     target_only: tuple[Attribute, ...] = ()  # of validation, target and unseen pairs
     scored_ids: ScoredIds | None = None  # where the matcher is a file of scores: how that names the pairs
+    sample: TargetSample | None = None  # where the target is a sample of a larger one
 
     @cached_property
     def fingerprint(self) -> str:

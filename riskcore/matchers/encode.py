@@ -91,7 +91,7 @@ class Encoder:
         column = known[attribute]
         new = np.unique(rows[column[rows] < 0])
         if len(new):
-            texts = table.text(attribute)[new]
+            texts = table.text(attribute, new)
             column[new] = [self._value_number(text) for text in texts]
         return column[rows]
 

@@ -7,15 +7,14 @@ import json
 from pathlib import Path
 
 from safetensors import SafetensorError
-from safetensors.numpy import load_file
 
 from riskcore.config import MatcherConfig
 from riskcore.data.schema import Attribute, AttributeType
 from riskcore.errors import MatcherError
 from riskcore.matchers.base import Matcher
 from riskcore.registry import MATCHERS
-from riskcore.storage.arrays import write_arrays
-from riskcore.storage.files import write_json
+from riskcore.storage.arrays import read_arrays, write_arrays
+from riskcore.storage.files import read_text, write_json
 
 FACTS = "matcher.json"
 WEIGHTS = "weights.safetensors"
@@ -42,8 +41,8 @@ def load(folder: Path) -> Matcher:
     """The matcher that was saved there, whatever its kind."""
     folder = Path(folder)
     try:
-        told = json.loads((folder / FACTS).read_text(encoding="utf-8"))
-        arrays = load_file(folder / WEIGHTS)
+        told = json.loads(read_text(folder / FACTS))
+        arrays = read_arrays(folder / WEIGHTS)
     except (OSError, ValueError, SafetensorError) as error:
         raise MatcherError(f"No matcher can be read from {folder}: {error}. Save one there first.") from error
     config = MatcherConfig.from_dict(told["config"])

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from safetensors import SafetensorError
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -65,7 +66,11 @@ class Transformer(nn.Module):
 
 
 def load_encoder(folder: Path, dropout: float) -> Any:
-    """The encoder from a local folder, loaded without network access and without console output."""
+    """The encoder from a local folder, loaded without network access and without console output.
+
+    No code of the folder is run, whatever its config says, and its weights are read from safetensors alone: other
+    forms are pickles, which may run code too.
+    """
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     from transformers import AutoModel
     from transformers.utils import logging
@@ -75,9 +80,20 @@ def load_encoder(folder: Path, dropout: float) -> Any:
     logging.set_verbosity_error()
     logging.disable_progress_bar()
     try:
-        encoder = AutoModel.from_pretrained(folder, local_files_only=True, attn_implementation="sdpa", **quiet)
-    except (OSError, ValueError, TypeError) as error:
-        raise MatcherError(f"No Transformer can be loaded from {folder}: {error}") from error
+        encoder = AutoModel.from_pretrained(
+            folder,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            attn_implementation="sdpa",
+            **quiet,
+        )
+    except (OSError, ValueError, TypeError, KeyError, RuntimeError, SafetensorError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise MatcherError(
+            f"No Transformer can be loaded from {folder}: {reason} A folder needs config.json, tokenizer.json and "
+            "weights as .safetensors; code in it is never run."
+        ) from error
     finally:
         logging.set_verbosity(before)
     if not hasattr(encoder, "embeddings") or not hasattr(getattr(encoder, "encoder", None), "layer"):

@@ -15,7 +15,7 @@ from numba import njit
 
 from riskcore.data.values import content_words
 from riskcore.metrics.strings import Scores
-from riskcore.metrics.words import Rows
+from riskcore.metrics.words import Rows, slabs, vocabulary_of
 
 _MAX_WORDS = 40  # comparing is quadratic in words; names longer than this are text
 _ACRONYM = (2, 8)  # letters of a word that may stand for that many words
@@ -25,14 +25,12 @@ class AbbreviationScorer:
     """Whether the words of the shorter value are explained by the longer one, abbreviations allowed."""
 
     def __init__(self, left: Sequence[str], right: Sequence[str]) -> None:
-        left_words = [content_words(value)[:_MAX_WORDS] for value in left]
-        right_words = [content_words(value)[:_MAX_WORDS] for value in right]
-        vocabulary = sorted({word for found in (*left_words, *right_words) for word in found})
+        vocabulary = vocabulary_of(_split, left, right)
         number = {word: index for index, word in enumerate(vocabulary)}
         self._begins_until = np.array(
             [bisect_left(vocabulary, word + "\U0010ffff") for word in vocabulary], dtype=np.int64
         )
-        self._left, self._right = _rows(left_words, number), _rows(right_words, number)
+        self._left, self._right = _rows(left, number), _rows(right, number)
 
     def score(self, left: np.ndarray, right: np.ndarray) -> Scores:
         table = _compare(*self._left, *self._right, self._begins_until, left, right)  # type: ignore[call-arg]
@@ -46,14 +44,26 @@ class AbbreviationScorer:
         return dict(zip(names, table.T, strict=True))
 
 
-def _rows(values: Sequence[Sequence[str]], number: dict[str, int]) -> tuple[np.ndarray, ...]:
+def _split(value: str) -> list[str]:
+    return content_words(value)[:_MAX_WORDS]
+
+
+def _rows(values: Sequence[str], number: dict[str, int]) -> tuple[np.ndarray, ...]:
     """Per value: its words in order, and the known words that spell a run of its first letters."""
-    words = Rows.build([[number[word] for word in found] for found in values])
+    parts = [_some_rows([_split(value) for value in some], number) for some in slabs(values)]
+    words, spelt = Rows.joined([one for one, _, _ in parts]), Rows.joined([one for _, one, _ in parts])
+    runs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(one for _, _, one in parts)])
+    return words.starts, words.items, spelt.starts, spelt.items, runs[:, 0].copy(), runs[:, 1].copy()
+
+
+def _some_rows(values: Sequence[Sequence[str]], number: dict[str, int]) -> tuple[Rows, Rows, np.ndarray]:
     acronyms = [_acronyms(found, number) for found in values]
-    spelt = Rows.build([[word for word, _, _ in found] for found in acronyms])
-    first = np.array([start for found in acronyms for _, start, _ in found], dtype=np.int64)
-    length = np.array([size for found in acronyms for _, _, size in found], dtype=np.int64)
-    return words.starts, words.items, spelt.starts, spelt.items, first, length
+    runs = [(start, size) for found in acronyms for _, start, size in found]
+    return (
+        Rows.build([[number[word] for word in found] for found in values]),
+        Rows.build([[word for word, _, _ in found] for found in acronyms]),
+        np.array(runs, dtype=np.int64).reshape(-1, 2),
+    )
 
 
 def _acronyms(found: Sequence[str], number: dict[str, int]) -> list[tuple[int, int, int]]:

@@ -11,43 +11,23 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator, Sequence
 from itertools import count
-from typing import Protocol
 
 import numpy as np
-import pandas as pd
 
 from riskcore.config import MetricConfig
 from riskcore.data.numbers import NumberFormat
 from riskcore.data.pairs import Pairs, Table
-from riskcore.data.schema import Attribute, AttributeType
-from riskcore.data.values import compact, fold
-from riskcore.metrics.abbreviations import AbbreviationScorer
+from riskcore.data.schema import Attribute
+from riskcore.data.values import fold
+from riskcore.metrics.comparison import DECIMALS, AttributeComparison, Statistics
 from riskcore.metrics.kinds import KINDS_OF, Metric, metrics_of
-from riskcore.metrics.numbers import NumberScorer
-from riskcore.metrics.sets import CodeScorer, ElementScorer
-from riskcore.metrics.strings import Scores, StringScorer
 from riskcore.metrics.values import MetricMatrix
 from riskcore.metrics.whole_record import RecordSpace, same_records
-from riskcore.metrics.words import Rarity, WordScorer
+from riskcore.metrics.words import Rarity
 
 WHOLE_RECORD = "record"  # the words of all attributes that source and target share
 FULL_RECORD = "full_record"  # and of those that only the target has
-DECIMALS = 4  # so that thresholds do not hang on the last bit
 OnProgress = Callable[[int, int], None]
-
-
-class Scorer(Protocol):
-    """Prepared with the distinct values of both sides; scores arrays of positions in them."""
-
-    def score(self, left: np.ndarray, right: np.ndarray) -> Scores: ...
-
-
-@dataclasses.dataclass(frozen=True)
-class Statistics:
-    """What one attribute's metrics need to know of the data as a whole."""
-
-    rarity: Rarity
-    number_format: NumberFormat
 
 
 @dataclasses.dataclass(frozen=True)
@@ -115,15 +95,43 @@ class MetricSpace:
 
     def transform(self, pairs: Pairs, on_progress: OnProgress | None = None) -> MetricMatrix:
         """Score all pairs. `on_progress(done, total)` is called as the pairs of each attribute are done."""
+        (left, left_rows), (right, right_rows) = (
+            np.unique(rows, return_inverse=True) for rows in (pairs.left_rows, pairs.right_rows)
+        )
         values = np.full((len(pairs), len(self.metrics)), np.nan, dtype=np.float32)
-        total, column = len(pairs) * len(self.attributes), 0
-        for index, (attribute, statistics) in enumerate(zip(self.attributes, self.statistics, strict=True)):
-            kinds = KINDS_OF[attribute.type]
-            for done in _fill(values[:, column : column + len(kinds)], pairs, attribute, statistics, self.config):
+        total, step = len(pairs) * len(self.attributes), self.config.chunk_pairs
+        for index, columns in enumerate(self._columns()):
+            comparison = self._comparison(index, (pairs.left, left), (pairs.right, right))
+            for start in range(0, len(pairs), step):
+                rows = slice(start, min(start + step, len(pairs)))
+                comparison.fill(values[rows, columns], left_rows[rows], right_rows[rows])
                 if on_progress:
-                    on_progress(index * len(pairs) + done, total)
-            column += len(kinds)
-        values[:, column:] = np.round(self.records.score(pairs), DECIMALS)
+                    on_progress(index * len(pairs) + rows.stop, total)
+        return self._whole(values, pairs)
+
+    def prepared(self, left: Table, right: Table) -> PreparedMetrics:
+        """The metrics of any pairs of these two tables, whose records are prepared once."""
+        sides = [(table, np.arange(len(table))) for table in (left, right)]
+        if left is right:
+            sides[1] = sides[0]
+        return PreparedMetrics(self, [self._comparison(index, *sides) for index in range(len(self.attributes))])
+
+    def _comparison(
+        self, index: int, left: tuple[Table, np.ndarray], right: tuple[Table, np.ndarray]
+    ) -> AttributeComparison:
+        return AttributeComparison(self.attributes[index], self.statistics[index], self.config, left, right)
+
+    def _columns(self) -> Iterator[slice]:
+        """Where the metrics of each attribute are."""
+        start = 0
+        for attribute in self.attributes:
+            stop = start + len(KINDS_OF[attribute.type])
+            yield slice(start, stop)
+            start = stop
+
+    def _whole(self, values: np.ndarray, pairs: Pairs) -> MetricMatrix:
+        """The matrix whose attributes are filled in, with the metrics of whole records."""
+        values[:, values.shape[1] - len(self.records.kinds) :] = np.round(self.records.score(pairs), DECIMALS)
         whole = MetricMatrix(values, self.metrics)
         return whole if self.config.differences else whole.similarities()
 
@@ -131,6 +139,20 @@ class MetricSpace:
         """The same, `chunk_pairs` rows at a time, for workloads whose matrix would not fit in memory."""
         for start in range(0, len(pairs), self.config.chunk_pairs):
             yield self.transform(pairs.take(slice(start, start + self.config.chunk_pairs)))
+
+
+class PreparedMetrics:
+    """The metrics of two tables whose records are prepared: what is asked for again and again, some pairs at a time."""
+
+    def __init__(self, space: MetricSpace, comparisons: Sequence[AttributeComparison]) -> None:
+        self._space, self._comparisons = space, comparisons
+
+    def transform(self, pairs: Pairs) -> MetricMatrix:
+        """The same numbers as `MetricSpace.transform` gives."""
+        values = np.full((len(pairs), len(self._space.metrics)), np.nan, dtype=np.float32)
+        for comparison, columns in zip(self._comparisons, self._space._columns(), strict=True):
+            comparison.fill(values[:, columns], pairs.left_rows, pairs.right_rows)
+        return self._space._whole(values, pairs)
 
 
 def leads_are_comparable(parts: Sequence[Pairs]) -> bool:
@@ -147,63 +169,3 @@ def _statistics(attribute: Attribute, tables: Sequence[Table]) -> Statistics:
 def _distinct(tables: Sequence[Table]) -> list[Table]:
     """A table given twice (a self-join's two sides) counts once."""
     return list({id(table): table for table in tables}.values())
-
-
-def _fill(
-    out: np.ndarray, pairs: Pairs, attribute: Attribute, statistics: Statistics, config: MetricConfig
-) -> Iterator[int]:
-    """Write one attribute's metrics into `out`, yielding the number of pairs done so far."""
-    left_codes, left_values = _encode(pairs.left, pairs.left_rows, attribute.name)
-    right_codes, right_values = _encode(pairs.right, pairs.right_rows, attribute.name)
-    scorers = _scorers(attribute.type, left_values, right_values, statistics, config)
-    for start in range(0, len(pairs), config.chunk_pairs):
-        rows = slice(start, min(start + config.chunk_pairs, len(pairs)))
-        _fill_rows(out[rows], left_codes[rows], right_codes[rows], len(right_values), scorers, KINDS_OF[attribute.type])
-        yield rows.stop
-
-
-def _encode(table: Table, rows: np.ndarray, attribute: str) -> tuple[np.ndarray, list[str]]:
-    """For each pair the number of its value among the distinct folded values (-1 missing), and those values."""
-    used, place = np.unique(rows, return_inverse=True)
-    raw_codes, raw = pd.factorize(table.text(attribute, used))
-    codes, values = pd.factorize(np.array([fold(value) or None for value in raw], dtype=object))
-    of_raw = np.append(codes, -1)  # position -1, a missing raw value, stays -1
-    return of_raw[raw_codes][place], list(values)
-
-
-def _scorers(
-    kind: AttributeType, left: list[str], right: list[str], statistics: Statistics, config: MetricConfig
-) -> list[Scorer]:
-    """The scorers that together yield all metrics of a type."""
-    kinds = KINDS_OF[kind]
-    if kind is AttributeType.NUMBER:
-        return [NumberScorer(left, right, statistics.number_format)]
-    if kind is AttributeType.CODE:
-        return [StringScorer([compact(v) for v in left], [compact(v) for v in right], kinds, config)]
-    scorers: list[Scorer] = [
-        StringScorer(left, right, kinds, config),
-        WordScorer(left, right, statistics.rarity, config),
-    ]
-    if kind is AttributeType.SET:
-        scorers.append(ElementScorer(left, right, config))
-    if kind is AttributeType.NAME:
-        scorers.append(AbbreviationScorer(left, right))
-    if kind in (AttributeType.NAME, AttributeType.TEXT):
-        scorers.append(CodeScorer(left, right, config))
-    return scorers
-
-
-def _fill_rows(
-    out: np.ndarray, left: np.ndarray, right: np.ndarray, width: int, scorers: Sequence[Scorer], kinds: Sequence[str]
-) -> None:
-    """Score each distinct value pair of these rows once and copy the result to all rows that have it."""
-    known = np.flatnonzero((left >= 0) & (right >= 0))
-    keys, inverse = np.unique(left[known].astype(np.int64) * width + right[known], return_inverse=True)
-    if not len(keys):
-        return
-    one, other = np.divmod(keys, width)
-    scores: Scores = {}
-    for scorer in scorers:
-        scores |= scorer.score(one, other)
-    table = np.column_stack([scores[kind] for kind in kinds])
-    out[known] = np.round(table, DECIMALS).astype(np.float32)[inverse]

@@ -27,7 +27,6 @@ from riskcore.metrics.words import COMPARED, Rarity, compare_words, weighted_row
 
 _CANDIDATES = 3  # the pair's own two records may be among the closest of a self-join; the third competes
 _ONE_POOL = 0.5  # share of records in common from which two tables are drawn from one pool
-_AT_ONCE = 50_000  # records split into words at a time
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -42,12 +41,16 @@ class Records:
     vocabulary: int
 
     @cached_property
+    def records_of_word(self) -> np.ndarray:
+        """How many records have each word."""
+        return np.bincount(self.items, minlength=self.vocabulary)
+
     def postings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Per word: where its records begin, the records, its weight in each."""
-        record = np.repeat(np.arange(len(self.texts)), np.diff(self.starts))
+        """Per word: where its records begin, the records, its weight in each. As large as all records together, and
+        needed once: it is not kept."""
+        record = np.repeat(np.arange(len(self.texts), dtype=np.int32), np.diff(self.starts))
         order = np.argsort(self.items, kind="stable")
-        starts = np.zeros(self.vocabulary + 1, dtype=np.int64)
-        np.cumsum(np.bincount(self.items, minlength=self.vocabulary), out=starts[1:])
+        starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.records_of_word)])
         return starts, record[order], self.weights[order]
 
     @property
@@ -102,7 +105,7 @@ class RecordSpace:
     def _lead(self, here: Table, there: Table, one: np.ndarray, other: np.ndarray) -> np.ndarray:
         """How much closer the other record is to the one than the closest other candidate in the other's table."""
         left, right = self._records(here), self._records(there)
-        rare = np.diff(right.postings[0]) <= self._config.candidate_records
+        rare = right.records_of_word <= self._config.candidate_records
         own = _similarity(*left.rows, *right.rows, rare, one, other)
         score, record = self._closest_of(here, there)
         competes = (record[one] >= 0) & (record[one] != other[:, None])
@@ -113,7 +116,8 @@ class RecordSpace:
         """For each record of the left table the closest of the right one: similarities, and which (-1: none)."""
         if (left, right) not in self._closest:
             one, other = self._records(left), self._records(right)
-            found = _closest(*one.rows, *other.postings, len(other.texts), self._config.candidate_records, _CANDIDATES)
+            most = self._config.candidate_records
+            found = _closest(*one.rows, *other.postings(), len(other.texts), most, _CANDIDATES)
             self._closest[left, right] = found
         return self._closest[left, right]
 
@@ -138,15 +142,12 @@ class RecordSpace:
 
     def _prepare(self, found: list[str]) -> Records:
         texts, of_row = np.unique(np.array(found, dtype=object), return_inverse=True)
-        parts = [self._rows(texts[start : start + _AT_ONCE]) for start in range(0, len(texts), _AT_ONCE)]
-        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(np.diff(starts) for starts, _, _ in parts)])
-        items = np.concatenate([np.zeros(0, dtype=np.int64), *(part[1] for part in parts)])
-        weights = np.concatenate([np.zeros(0), *(part[2] for part in parts)])
-        return Records(texts.tolist(), of_row, np.cumsum(sizes), items, weights, len(self._number))
+        distinct = texts.tolist()
+        starts, items, weights = weighted_rows(distinct, self._known_words, self._number, self._rare)
+        return Records(distinct, of_row, starts, items.astype(np.int32), weights, len(self._number))
 
-    def _rows(self, texts: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        known = [[word for word in words(text) if word in self._number] for text in texts]
-        return weighted_rows([found[: self._config.max_tokens] for found in known], self._number, self._rare)
+    def _known_words(self, text: str) -> list[str]:
+        return [word for word in words(text) if word in self._number][: self._config.max_tokens]
 
 
 def same_records(left: Table, right: Table) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import numpy as np
 from numba import njit
@@ -17,6 +17,9 @@ from numba import njit
 from riskcore.config import MetricConfig
 from riskcore.data.values import is_numeric_word, words
 from riskcore.metrics.strings import Scores
+
+AT_ONCE = 50_000  # values split into words at a time: lists of words take ten times the memory of their numbers
+Split = Callable[[str], Sequence[str]]
 
 COMPARED = ("jaccard", "containment", "cosine", "rare_word", "numeric_words", "shared_word", "lacking_word")
 
@@ -57,6 +60,12 @@ class Rows:
         items = np.fromiter((item for row in rows for item in row), dtype=np.int64, count=int(starts[-1]))
         return cls(starts, items)
 
+    @classmethod
+    def joined(cls, several: Sequence[Rows]) -> Rows:
+        """The rows of all, one below the other."""
+        sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(one.sizes for one in several)])
+        return cls(np.cumsum(sizes), np.concatenate([np.zeros(0, dtype=np.int64), *(one.items for one in several)]))
+
     @property
     def sizes(self) -> np.ndarray:
         return np.diff(self.starts)
@@ -66,30 +75,55 @@ class WordScorer:
     """Compares the word sets of two values, each word weighing by its rarity."""
 
     def __init__(self, left: Sequence[str], right: Sequence[str], rarity: Rarity, config: MetricConfig) -> None:
-        left_words = [words(value)[: config.max_tokens] for value in left]
-        right_words = [words(value)[: config.max_tokens] for value in right]
-        vocabulary = sorted({word for found in (*left_words, *right_words) for word in found})
+        def split(value: str) -> list[str]:
+            return words(value)[: config.max_tokens]
+
+        vocabulary = vocabulary_of(split, left, right)
         number = {word: index for index, word in enumerate(vocabulary)}
         self._rarity = rarity.of(vocabulary)
         self._numeric = np.array([is_numeric_word(word) for word in vocabulary], dtype=bool)
-        self._left = weighted_rows(left_words, number, self._rarity)
-        self._right = weighted_rows(right_words, number, self._rarity)
+        self._left = weighted_rows(left, split, number, self._rarity)
+        self._right = weighted_rows(right, split, number, self._rarity)
 
     def score(self, left: np.ndarray, right: np.ndarray) -> Scores:
         table = compare_words(*self._left, *self._right, self._rarity, self._numeric, left, right)
         return dict(zip(COMPARED, table.T, strict=True))
 
 
+def slabs(values: Sequence[str]) -> Iterator[Sequence[str]]:
+    """The values, some at a time."""
+    for start in range(0, len(values), AT_ONCE):
+        yield values[start : start + AT_ONCE]
+
+
+def vocabulary_of(split: Split, *sides: Sequence[str]) -> list[str]:
+    """The distinct words of all values, sorted."""
+    found: set[str] = set()
+    for side in sides:
+        for some in slabs(side):
+            for value in some:
+                found.update(split(value))
+    return sorted(found)
+
+
 def weighted_rows(
-    values: Sequence[Sequence[str]], number: dict[str, int], rarity: np.ndarray
+    values: Sequence[str], split: Split, number: dict[str, int], rarity: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Row starts, sorted distinct word numbers, and unit-length TF-IDF weights."""
+    parts = [_weighted_rows([split(value) for value in some], number, rarity) for some in slabs(values)]
+    rows = Rows.joined([one for one, _ in parts])
+    return rows.starts, rows.items, np.concatenate([np.zeros(0), *(weights for _, weights in parts)])
+
+
+def _weighted_rows(
+    values: Sequence[Sequence[str]], number: dict[str, int], rarity: np.ndarray
+) -> tuple[Rows, np.ndarray]:
     counts = [sorted(Counter(number[word] for word in found).items()) for found in values]
     rows = Rows.build([[item for item, _ in row] for row in counts])
     weights = np.array([count for row in counts for _, count in row], dtype=float) * rarity[rows.items]
     lengths = np.sqrt(np.add.reduceat(np.append(weights**2, 0.0), rows.starts[:-1])) if len(counts) else np.zeros(0)
     lengths[rows.sizes == 0] = 1.0
-    return rows.starts, rows.items, weights / np.repeat(lengths, rows.sizes)
+    return rows, weights / np.repeat(lengths, rows.sizes)
 
 
 @njit(cache=True, nogil=True)

@@ -24,7 +24,7 @@ from riskcore.runs.store.run_record import (
     RunStateError,
 )
 from riskcore.runs.store.run_store import RunStore
-from riskcore.runs.worker.jobs import cancel, resume, start
+from riskcore.runs.worker.jobs import cancel, look, resume, start
 
 __all__ = [
     "SCORE_COLUMNS",
@@ -45,6 +45,7 @@ __all__ = [
     "cancel",
     "explain_detail",
     "explain_with",
+    "look",
     "pair_detail",
     "pair_history",
     "query_pairs",

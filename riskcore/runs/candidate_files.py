@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy import sparse
 
 from riskcore.columns import LEFT, LEFT_ID, OTHER_PROBABILITY, PAIR_ID, PART, RECORD_ID, RIGHT, RIGHT_ID, SIDE, VALUE
-from riskcore.errors import StorageError
 from riskcore.runs.evidence_files import pair_ids, pair_values, texts
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids
 from riskcore.storage.files import write_parquet
+from riskcore.storage.parquet import column_names, load_columns
 
 if TYPE_CHECKING:
     from riskcore.data.pairs import LabelledPairs, Pairs, Table
@@ -135,15 +134,15 @@ def read_other_pairs(folder: RunFolder, method: str) -> pd.DataFrame | None:
     if not file.exists():
         return None
     column = OTHER_PROBABILITY + method
-    stored = _schema(file).names
+    stored = column_names(file)
     names = [PART, PAIR_ID, LEFT_ID, RIGHT_ID, "label", *([column] if column in stored else [])]
-    frame = pq.read_table(file, columns=names).to_pandas().rename(columns={column: "probability"})
+    frame = load_columns(file, columns=names).to_pandas().rename(columns={column: "probability"})
     return frame if column in stored else frame.assign(probability=np.nan)
 
 
 def read_other_fired(folder: RunFolder, rules: int) -> sparse.csr_array:
     """Which rules fire on the other pairs."""
-    lists = pq.read_table(folder.other_pairs_file, columns=["rules"]).column("rules").combine_chunks()
+    lists = load_columns(folder.other_pairs_file, columns=["rules"]).column("rules").combine_chunks()
     lengths = np.array(lists.value_lengths().fill_null(0), dtype=np.int64)
     indices = np.asarray(lists.flatten(), dtype=np.int32)
     pointers = np.concatenate([[0], np.cumsum(lengths)])
@@ -174,7 +173,7 @@ def _looks_like_self_join(folder: RunFolder) -> bool:
 def read_records(folder: RunFolder) -> pd.DataFrame:
     """Every record of the target: its side, its id, and its values. Of an older run, those in pairs."""
     if folder.records_file.exists():
-        return pq.read_table(folder.records_file).to_pandas()
+        return load_columns(folder.records_file).to_pandas()
     if is_self_join(folder):
         sides = [_records_in_pairs(folder, side).assign(**{SIDE: BOTH_SIDES}) for side in (LEFT_SIDE, RIGHT_SIDE)]
     else:
@@ -185,17 +184,10 @@ def read_records(folder: RunFolder) -> pd.DataFrame:
 def _records_in_pairs(folder: RunFolder, side: str) -> pd.DataFrame:
     """The records of one side of the target pairs."""
     prefix, column = (LEFT, LEFT_ID) if side == LEFT_SIDE else (RIGHT, RIGHT_ID)
-    names = [name for name in _schema(folder.pairs_file).names if name.startswith(prefix)]
+    names = [name for name in column_names(folder.pairs_file) if name.startswith(prefix)]
     ids = read_pair_ids(folder.pairs_file).column(column).to_pandas()
-    values = pq.read_table(folder.pairs_file, columns=names).to_pandas()
+    values = load_columns(folder.pairs_file, columns=names).to_pandas()
     values.columns = pd.Index([VALUE + name.removeprefix(prefix) for name in names])
     values.insert(0, RECORD_ID, ids.to_numpy())
     values.insert(0, SIDE, side)
     return values.drop_duplicates(RECORD_ID, ignore_index=True)
-
-
-def _schema(file: object) -> pa.Schema:
-    try:
-        return pq.read_schema(file)
-    except (OSError, pa.ArrowInvalid) as error:
-        raise StorageError(f"{file} cannot be read: {error}.") from error

@@ -18,6 +18,26 @@ class AttributeRow(TypedDict):
     target_only: NotRequired[bool]  # the source lacks it
 
 
+class StartFacts(TypedDict):
+    """A trained matcher that another run continues from."""
+
+    run: str
+    name: str  # of the run
+    method: str
+    iteration: int
+
+
+class SampleFacts(TypedDict):
+    """The sample of a large target that a run adapted on; the run's target pairs are these."""
+
+    pairs: int  # of the whole target
+    drawn: int
+    floor: float  # share that is spread evenly over all pairs
+    smallest_inclusion: float  # how likely the least likely of the drawn pairs was to be drawn
+    domain_similarity: float  # of source and whole target
+    labels_used: list[str]  # that the risk which it was drawn by is learned from
+
+
 class RunDescription(TypedDict):
     """run.json: what the run was made from."""
 
@@ -37,6 +57,8 @@ class RunDescription(TypedDict):
     counts: dict[str, int]
     notices: list[str]
     self_join: NotRequired[bool]  # both records of a pair come from one table; older runs lack it
+    sample: NotRequired[SampleFacts]  # where the run adapted on a sample of a large target
+    continues: NotRequired[StartFacts]  # the matcher that training began with, where it is another run's
 
 
 class MethodRow(TypedDict):
@@ -132,8 +154,26 @@ class RunFindings(TypedDict):
     doubted_labels: NotRequired[list[DoubtedLabel]]  # validation labels that every learner contradicts
 
 
+class WholeTargetRow(TypedDict):
+    """All pairs of a large target, scored with what a run on a sample of them answers with."""
+
+    method: str  # whose answer it is
+    pairs: int
+    sample: int  # pairs that the run adapted on
+    matches: int
+    match_rate: float
+    labelled: int  # pairs whose truth is known
+    f1: float | None  # over all of them
+    precision: float | None
+    recall: float | None
+    scored: str  # the folder, below that of the run
+    peak_mb: float
+
+
 class RunResults(RunFindings):
     """results.json, and what `run --json` prints."""
+
+    target: NotRequired[WholeTargetRow | None]  # where the run adapted on a sample; `methods` is about the sample
 
     run: str
     seconds: dict[str, float]  # by phase, and in `total`

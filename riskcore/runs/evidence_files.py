@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 from scipy import sparse
 
 from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID, ROW
 from riskcore.rules.rule_set import measure_rules
 from riskcore.runs.folder import RunFolder
-from riskcore.storage.files import write_parquet, write_text
+from riskcore.storage.files import read_text, write_parquet, write_text
+from riskcore.storage.parquet import row_groups
 
 if TYPE_CHECKING:
     from riskcore.data.pairs import Pairs
@@ -75,7 +75,7 @@ def read_fired(folder: RunFolder, pairs: int, rules: int, rows: np.ndarray | Non
         place = np.full(pairs, -1, dtype=np.int32)
         place[rows] = np.arange(len(rows), dtype=np.int32)
     parts, counts = [np.empty(0, dtype=np.int32)], np.zeros(rules, dtype=np.int64)
-    with pq.ParquetFile(folder.fired_file) as file:
+    with row_groups(folder.fired_file) as file:
         for batch in file.iter_batches(batch_size=500_000, columns=[ROW, "rule"]):
             pair, rule = (batch.column(at).to_numpy() for at in (0, 1))
             if place is not None:
@@ -91,7 +91,7 @@ def read_fired(folder: RunFolder, pairs: int, rules: int, rows: np.ndarray | Non
 def has_evidence(folder: RunFolder, evidence: Evidence) -> bool:
     """Whether an earlier attempt has written all of it, with the same rules."""
     files = (folder.pairs_file, folder.metrics_file, folder.fired_file, folder.validation_rules_file, folder.rules_file)
-    return all(file.exists() for file in files) and folder.rules_file.read_text("utf-8") == evidence.rules.to_json()
+    return all(file.exists() for file in files) and read_text(folder.rules_file) == evidence.rules.to_json()
 
 
 def texts(values: np.ndarray) -> pa.Array:

@@ -19,7 +19,8 @@ from riskcore.errors import StorageError
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_record import RunNotFoundError, RunRecord
 from riskcore.runs.store.run_store import RunStore
-from riskcore.storage.files import folder_in_place, write_bytes, write_json
+from riskcore.storage.checksums import LIST, vouch_for
+from riskcore.storage.files import folder_in_place, private_folder, write_bytes, write_json
 
 FILE = SAMPLE_FOLDER / "example.zip"
 RUN = "example"
@@ -27,7 +28,7 @@ NAME = "example: curated to scraped bibliography"
 SOURCE, TARGET = "bibliography_clean", "bibliography_scraped"
 MOST_BYTES = 3_000_000
 _SAMPLE = "sample:"  # before the name of a bundled data set, in place of its path
-_LEFT_OUT = ("bundle", "matcher", "checkpoint", "worker.log", "worker.lock", "applied", "draws")
+_LEFT_OUT = ("bundle", "matcher", "checkpoint", "worker.log", "worker.lock", "applied", "draws", LIST)
 _STORED = "stored.json"  # what the store knows of the run
 _MOMENT = (2026, 1, 1, 0, 0, 0)  # of every file in the archive: the same run gives the same bytes
 
@@ -71,6 +72,7 @@ def install_example(store: RunStore, file: Path = FILE) -> RunRecord:
         pass
     if not file.is_file():
         raise StorageError(f"{file} is missing: install Riskcore again, or run the sample yourself.")
+    private_folder(store.root)
     with zipfile.ZipFile(file) as archive:
         stored: dict[str, Any] = json.loads(archive.read(_STORED))
         with folder_in_place(store.root / RUN, replace=True) as place:
@@ -78,6 +80,7 @@ def install_example(store: RunStore, file: Path = FILE) -> RunRecord:
             (place / _STORED).unlink()
             description = json.loads((place / "run.json").read_text(encoding="utf-8"))
             write_json(place / "run.json", {**description, "config": _local(description["config"])})
+            vouch_for(place)
     config = RunConfig.from_stored(_local(stored["config"]))
     return store.adopt(RUN, config, NAME, stored["seconds"], stored["events"])
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from riskcore.columns import PAIR_ID
 from riskcore.config import RunConfig
@@ -15,6 +14,7 @@ from riskcore.data.workload import Workload
 from riskcore.matchers.external import ExternalMatcher, check_scores
 from riskcore.runs.folder import RunFolder
 from riskcore.storage.files import write_parquet
+from riskcore.storage.parquet import load_columns
 
 
 def write_extra(folder: RunFolder, workload: Workload, config: RunConfig, unseen: Pairs | None) -> None:
@@ -35,4 +35,4 @@ def read_extra(folder: RunFolder) -> pd.DataFrame | None:
     """The columns by pair id; None for a run that has none."""
     if not folder.extra_file.exists():
         return None
-    return pq.read_table(folder.extra_file).to_pandas().set_index(PAIR_ID)
+    return load_columns(folder.extra_file).to_pandas().set_index(PAIR_ID)

@@ -12,7 +12,7 @@ from riskcore.registry import METHODS
 from riskcore.runs import formats
 from riskcore.runs.documents import RunDescription, RunResults, SummaryRow
 from riskcore.runs.store.run_record import RunNotFoundError
-from riskcore.storage.files import read_json
+from riskcore.storage.files import read_json, read_text
 
 if TYPE_CHECKING:
     from riskcore.risk import RiskModel
@@ -79,6 +79,25 @@ class RunFolder:
         return self.path / "extra.parquet"
 
     @property
+    def sample_file(self) -> Path:
+        """Which pairs of a large target the run adapts on: see `riskcore.runs.worker.large_target`."""
+        return self.path / "sample.parquet"
+
+    @property
+    def sample_facts_file(self) -> Path:
+        return self.path / "sample.json"
+
+    @property
+    def target_pairs_file(self) -> Path:
+        """The ids of all pairs of a large target, of which the run's own are a sample."""
+        return self.path / "target_pairs.parquet"
+
+    @property
+    def scored_target(self) -> Path:
+        """All pairs of a large target, scored."""
+        return self.path / "scored" / "all"
+
+    @property
     def metrics_file(self) -> Path:
         return self.path / "metrics.parquet"
 
@@ -129,10 +148,25 @@ class RunFolder:
     def checkpoints(self) -> Path:
         return self.path / "checkpoint"
 
+    def answered(self) -> set[str]:
+        """Methods that have answered, whether that is recorded yet or waits for its turn."""
+        end = "-done.safetensors"
+        return {file.name.removesuffix(end) for file in self.checkpoints.glob(f"*{end}")}
+
     @property
     def draws(self) -> Path:
         """Draws of target pairs for labelling."""
         return self.path / "draws"
+
+    @property
+    def lists(self) -> Path:
+        """Work lists that are assigned to people: see `riskcore.audit.assigned`."""
+        return self.path / "lists"
+
+    @property
+    def feedback(self) -> Path:
+        """What people's verdicts and decisions about rules make of the ranking: see `riskcore.runs.feedback_files`."""
+        return self.path / "feedback"
 
     @property
     def guideline_file(self) -> Path:
@@ -140,11 +174,25 @@ class RunFolder:
         return self.path / "guideline.json"
 
     @property
+    def masks_file(self) -> Path:
+        """Attributes that are masked for reviewers: see `riskcore.runs.masks`."""
+        return self.path / "masks.json"
+
+    @property
+    def filters_file(self) -> Path:
+        """Filters of the queue that people gave a name: see `riskcore.runs.saved_filters`."""
+        return self.path / "filters.json"
+
+    @property
     def log_file(self) -> Path:
         return self.path / "worker.log"
 
     def scores_file(self, method: str, iteration: int) -> Path:
         return self._of_method("scores", method) / f"iteration-{iteration:02d}.parquet"
+
+    def state_file(self, method: str, iteration: int) -> Path:
+        """What the matcher had learned after an iteration, for a run that continues from it."""
+        return self.path / "states" / method / f"iteration-{iteration:02d}.safetensors"
 
     def model_file(self, method: str, iteration: int) -> Path:
         return self._of_method("models", method) / f"iteration-{iteration:02d}.json"
@@ -259,7 +307,7 @@ class RunFolder:
         return formats.checked_format(read_json(self.run_file), self.path.name)
 
     def _text(self, file: Path) -> str:
-        return self._there(file).read_text(encoding="utf-8")
+        return read_text(self._there(file))
 
     def _there(self, file: Path) -> Path:
         if not self.path.is_dir():

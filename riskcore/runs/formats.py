@@ -16,13 +16,13 @@ from typing import Any, cast
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID, SCORE_COLUMNS
 from riskcore.config import RunConfig
+from riskcore.data.problems import shown
 from riskcore.errors import RiskcoreError, StorageError
 from riskcore.runs.documents import RunDescription, SummaryRow
-from riskcore.storage.parquet import scan, take_rows
+from riskcore.storage.parquet import column_names, load_columns, scan, take_rows
 
 FORMAT = 3
 
@@ -98,13 +98,28 @@ def comparison(document: dict[str, Any], number: int) -> dict[str, Any]:
 
 def read_pair_ids(file: Path) -> pa.Table:
     """The ids of every pair and of its two records. Format 1 has only the pair's, which holds both but for colons."""
-    if LEFT_ID in _names(file):
-        return pq.read_table(file, columns=[PAIR_ID, LEFT_ID, RIGHT_ID])
-    pairs = pq.read_table(file, columns=[PAIR_ID])
+    if LEFT_ID in column_names(file):
+        pairs = load_columns(file, columns=[PAIR_ID, LEFT_ID, RIGHT_ID])
+        _check_ids(pairs, file)
+        return pairs
+    pairs = load_columns(file, columns=[PAIR_ID])
     sides = [one.split(":") if one.count(":") == 1 else [None, None] for one in pairs.column(PAIR_ID).to_pylist()]
     for place, name in enumerate((LEFT_ID, RIGHT_ID)):
         pairs = pairs.append_column(name, pa.array([one[place] for one in sides], pa.large_string()))
     return pairs
+
+
+def _check_ids(pairs: pa.Table, file: Path) -> None:
+    """Refuse pairs of different records with one id: earlier versions joined (a, b:c) and (a:b, c) to the same."""
+    if len(pairs.column(PAIR_ID).unique()) == len(pairs):
+        return
+    ids = pairs.to_pandas().drop_duplicates()
+    shared = ids.loc[ids[PAIR_ID].duplicated(), PAIR_ID]
+    if len(shared):
+        raise StorageError(
+            f"In {file}, several pairs of records have the id {shown(shared.iloc[0])}: a verdict on one would count "
+            "for the other. An earlier version recorded the run. Run again: ids with colons are told apart today."
+        )
 
 
 # Scores. The files say themselves which format they have, so that one can be read by its path alone.
@@ -114,7 +129,7 @@ def scan_scores(file: Path) -> str:
     """A score file as a table in a query."""
     if not _is_format_1(file):
         return scan(file)
-    stored = ", ".join({*_COLUMNS_1, *_COLUMNS_1.values()} & set(_names(file)))
+    stored = ", ".join({*_COLUMNS_1, *_COLUMNS_1.values()} & set(column_names(file)))
     renamed = ", ".join(f"{old} AS {new}" for new, old in _COLUMNS_1.items())
     return f"(SELECT * EXCLUDE ({stored}), {renamed} FROM {scan(file)})"
 
@@ -128,7 +143,7 @@ def take_scores(file: Path, rows: Sequence[int] | np.ndarray, columns: Sequence[
 def read_scores(file: Path, columns: Sequence[str]) -> dict[str, np.ndarray]:
     """These columns of every row of a score file."""
     stored = _stored(file, columns)
-    table = pq.read_table(file, columns=list(dict.fromkeys(stored)))
+    table = load_columns(file, columns=list(dict.fromkeys(stored)))
     return {name: table.column(old).to_numpy() for name, old in zip(columns, stored, strict=True)}
 
 
@@ -137,14 +152,7 @@ def _stored(file: Path, columns: Sequence[str]) -> list[str]:
 
 
 def _is_format_1(file: Path) -> bool:
-    return _ONLY_IN_1 in _names(file)
-
-
-def _names(file: Path) -> list[str]:
-    try:
-        return pq.read_schema(file).names
-    except (OSError, pa.ArrowInvalid) as error:
-        raise StorageError(f"{file} cannot be read: {error}.") from error
+    return _ONLY_IN_1 in column_names(file)
 
 
 def _settings(stored: dict[str, Any]) -> dict[str, Any]:

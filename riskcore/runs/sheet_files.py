@@ -47,7 +47,7 @@ class SheetFacts(TypedDict):
 
 def write_sheets(folder: RunFolder, rows: np.ndarray, sheets: BalanceSheets, facts: SheetFacts) -> None:
     """The sheets of these rows, in rising order; the facts come last, as a sign that the sheets are there."""
-    write_parquet(folder.sheets_file(facts["method"]), _table(rows, sheets), ROWS_PER_GROUP)
+    write_parquet(folder.sheets_file(facts["method"]), sheet_table(rows, sheets), ROWS_PER_GROUP)
     write_json(folder.sheet_facts_file(facts["method"]), facts)
 
 
@@ -55,10 +55,11 @@ def write_extra_sheet(folder: RunFolder, row: int, sheets: BalanceSheets, facts:
     """The sheet of one more pair, which was asked for."""
     file = folder.extra_sheet_file(facts["method"], row)
     write_json(file.with_suffix(".json"), facts)
-    write_parquet(file, _table(np.array([row]), sheets), 1)
+    write_parquet(file, sheet_table(np.array([row]), sheets), 1)
 
 
-def _table(rows: np.ndarray, sheets: BalanceSheets) -> pa.Table:
+def sheet_table(rows: np.ndarray, sheets: BalanceSheets) -> pa.Table:
+    """The sheets of these rows as they are stored."""
     names = np.array([*sheets.subjects, ""], dtype=object)  # the last stands for none
     pairs = len(rows)
     columns = {

@@ -20,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from riskcore.errors import StorageError
+from riskcore.storage.checksums import PART, checked, note_folder, note_removed, note_written
 
-PART = ".part"
 ROWS_PER_GROUP = 2_048  # a page of 50 pairs reads at most 50 of them; larger ones cost more, smaller ones gain nothing
 
 _REASONS = {
@@ -49,7 +49,12 @@ def write_stream(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
 
 
 def write_json(path: Path, value: Any) -> None:
-    write_text(path, json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n")
+    write_text(path, json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """The value as `write_json` writes it."""
+    return json.dumps(value, indent=1, ensure_ascii=False, default=str) + "\n"
 
 
 def write_parquet(path: Path, table: pa.Table, rows_per_group: int = ROWS_PER_GROUP) -> None:
@@ -68,6 +73,13 @@ def write_parquet_chunks(path: Path, schema: pa.Schema, tables: Iterable[pa.Tabl
     _write(path, fill)
 
 
+def private_folder(folder: Path) -> None:
+    """Make a folder that only its owner can look into. One that is there already is left as it is."""
+    if not folder.is_dir():
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+
+
 def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
     part = path.with_name(f".{path.name}{PART}")
     with writing(path):
@@ -77,6 +89,7 @@ def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
                 fill(stream)
                 stream.flush()
                 os.fsync(stream.fileno())
+            note_written(path, part)
             os.replace(part, path)
             _sync_folder(path.parent)
         except BaseException:
@@ -87,7 +100,8 @@ def _write(path: Path, fill: Callable[[IO[bytes]], Any]) -> None:
 
 @contextlib.contextmanager
 def folder_in_place(folder: Path, replace: bool = False) -> Iterator[Path]:
-    """A new folder beside `folder` to write into; it becomes `folder` at the end, or is removed on any error.
+    """A new folder beside `folder` to write into; it becomes `folder` at the end, or is removed on any error. Only its
+    owner can look into it.
 
     With `replace`, a folder of that name is moved away first and removed last; on any error it is still there, or the
     error says where.
@@ -97,9 +111,9 @@ def folder_in_place(folder: Path, replace: bool = False) -> Iterator[Path]:
     old = beside.with_name(f"{beside.name}-old")
     try:
         yield beside
-        beside.chmod(0o755)
         if replace and folder.is_dir():
             os.rename(folder, old)
+        note_folder(folder, beside)
         try:
             os.rename(beside, folder)
         except BaseException:
@@ -150,6 +164,20 @@ def _sync_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
+def remove_file(path: Path) -> None:
+    """Remove a file on purpose; one that is not there is fine."""
+    if path.is_file():
+        note_removed(path)
+        path.unlink(missing_ok=True)
+
+
+def remove_folder(folder: Path) -> None:
+    """Remove a folder with all in it on purpose, as far as the system allows it."""
+    if folder.is_dir():
+        note_removed(folder)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
 def remove_parts(folder: Path) -> None:
     """Remove what a killed writer left unfinished. Only the worker that holds the run may do this."""
     for part in folder.rglob(f"*{PART}"):
@@ -157,9 +185,15 @@ def remove_parts(folder: Path) -> None:
             part.unlink()
 
 
-def read_json(path: Path, cure: str = "Restore it, or run again.") -> Any:
-    """The JSON value in a file that was written whole; `cure` ends the error about one that cannot be read."""
+def read_text(path: Path) -> str:
+    """The text of a file that was written whole."""
+    return checked(path).read_text(encoding="utf-8")
+
+
+def read_json(path: Path, cure: str = "Restore it, or run again.", sealed: bool = False) -> Any:
+    """The JSON value in a file that was written whole; `cure` ends the error about one that cannot be read. A `sealed`
+    document has a digest of its own: its reader says what was altered."""
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(path.read_text(encoding="utf-8") if sealed else read_text(path))
     except (OSError, ValueError) as error:
         raise StorageError(f"{path} cannot be read: {error}. {cure}") from error

@@ -33,7 +33,6 @@ from riskcore.random_streams import Stream, stream_seed
 from riskcore.risk import RiskModel, RiskScores
 from riskcore.risk.fit import FitResult, fit_risk_model
 from riskcore.training.checkpoint import Checkpoint
-from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.folds import folds_of
 from riskcore.training.iterations import Iterations
@@ -76,34 +75,62 @@ def adapt(
     checkpoint: Checkpoint | None = None,
     should_stop: ShouldStop = never,
     rank: Ranker | None = None,
+    start: Arrays | None = None,
+    can_rank: Callable[[], bool] = lambda: True,
 ) -> Adapted:
     """Run Algorithm 1 from the matcher as it is; leave it at its best iteration.
 
-    `rank` gives the risk of each iteration's labels by all the evidence; it takes no part in the training.
+    `rank` gives the risk of each iteration's labels by all the evidence; it takes no part in the training, which does
+    not wait for it: iterations are reported, and saved, once `can_rank` says so. `start` are the matcher's
+    probabilities of `validation` and `target` pairs, where they are known.
     """
     evidence = evidence if config.adapt.use_rules else _without_rules(evidence)
     done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     last = config.adapt.iterations if matcher.trainable else 0  # external scores are ranked as they are
     near, best = near_source(evidence, config), partial(best_iteration, config=config.adapt)
+    untold: list[_Untold] = []
     for iteration in range(len(done.rows), last + 1):
         started = time.perf_counter()
         weights = _loss_weights(evidence, done.arrays, config) if iteration else {}
         if iteration:
             _one_pass(matcher, evidence, weights, config, iteration, should_stop)
-        probability = matcher.predict_proba(evidence.target.examples)
-        validated = matcher.predict_proba(evidence.validation.examples)
+        known = start if start is not None and not iteration else {}
+        probability, validated = (
+            known[name] if name in known else matcher.predict_proba(part.examples)
+            for name, part in (("target", evidence.target), ("validation", evidence.validation))
+        )
         fitted_on = validated if config.adapt.refit else done.arrays.get("fitted_on", validated)
         fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
         scores = fit.model.score(probability, evidence.target.source_fired, config=config.risk)
-        risk = rank(probability, validated) if rank else None
-        row = _row(iteration, scores, risk, fit, evidence, validated, done.arrays.get("label", scores.label))
+        row = _row(iteration, scores, fit, evidence, validated, done.arrays.get("label", scores.label))
         row |= {"near_source": near, "seconds": time.perf_counter() - started}
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_non_match")}
         done.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **weights}, best)
-        notify(listeners, "on_iteration_end", IterationScores("risk", iteration, scores, fit.model, row, risk))
-        done.save(matcher)
+        told = IterationScores("risk", iteration, scores, fit.model, row, learned=matcher.snapshot())
+        untold.append(_Untold(told, validated))
+        if can_rank() or iteration == last:
+            for one in untold:
+                one.tell(rank, listeners)
+            untold.clear()
+            done.save(matcher)
     matcher.restore(done.best)
     return Adapted(tuple(done.rows), best(done.rows))
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class _Untold:
+    """An iteration that was not reported yet."""
+
+    scores: IterationScores
+    validated: np.ndarray  # the matcher's probabilities of the validation pairs
+
+    def tell(self, rank: Ranker | None, listeners: Sequence[Listener]) -> None:
+        """Rank its labels, complete its row and report it."""
+        one, started = self.scores, time.perf_counter()
+        risk = rank(one.scores.probability, self.validated) if rank else None
+        seconds = one.record["seconds"] + time.perf_counter() - started
+        one.record.update({**target_figures(one.scores, risk), "seconds": seconds})
+        notify(listeners, "on_iteration_end", dataclasses.replace(one, risk=risk))
 
 
 def on_validation(part: EvidencePart, validated: np.ndarray) -> IterationChoice:
@@ -138,10 +165,7 @@ def near_source(evidence: Evidence, config: RunConfig) -> bool:
     """
     if not config.adapt.folds or len(evidence.source) <= len(evidence.validation):
         return False
-    similarity = domain_similarity(
-        evidence.source.metrics.values, evidence.target.metrics.values, config.seed, config.similarity
-    )
-    return similarity >= config.adapt.near_similarity
+    return evidence.domain_similarity(config) >= config.adapt.near_similarity
 
 
 def _loss_weights(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays:
@@ -198,18 +222,17 @@ def _fit(prior: RiskModel, part: EvidencePart, validated: np.ndarray, config: Ru
 def _row(
     iteration: int,
     scores: RiskScores,
-    risk: LabelRisk | None,
     fit: FitResult,
     evidence: Evidence,
     validated: np.ndarray,
     before: np.ndarray,
 ) -> IterationRow:
-    """A row on one iteration, without the target's labels."""
+    """A row on one iteration, without the target's labels; before its labels are ranked."""
     return {
         "iteration": iteration,
         **on_validation(evidence.validation, validated),
         "flips": int((scores.label != before).sum()),
-        **target_figures(scores, risk),
+        **target_figures(scores, None),
         "labels_used": [name for name in fit.labels_used if name != "source" or len(evidence.source)],
         "lacked": list(fit.lacked),
     }

@@ -15,6 +15,7 @@ from scipy.special import expit
 from riskcore.config import RunConfig
 from riskcore.data.pairs import Pairs
 from riskcore.matchers.base import Arrays, Matcher
+from riskcore.training.asked import Asked
 from riskcore.training.base_learners import fine_tuned_log_odds
 from riskcore.training.competition import CandidatePool, Competition, competitor_inputs
 from riskcore.training.evidence import EvidencePart
@@ -67,6 +68,7 @@ class AnswerModel:
     ranking: RankingModel | None
     ranked_by: str
     config: RunConfig
+    asked: Asked | None = None  # where the same questions are asked again
 
     def gather(self, part: EvidencePart) -> Gathered:
         """What is known of each pair by itself; pairs can be gathered some at a time."""
@@ -83,12 +85,28 @@ class AnswerModel:
             return Answers(own, np.minimum(own, 1 - own))
         stacked = self._compete(pairs, self.stacker.predict_proba(gathered.inputs), known)
         probability = stacked if self.stacked else own
-        return Answers(probability, self._risk(probability, stacked, gathered.inputs.std(axis=1)))
+        return Answers(probability, self.risk_of(probability, stacked, gathered.inputs.std(axis=1)))
 
     def predict_with(self, weights: Arrays, part: EvidencePart) -> np.ndarray:
         """The matcher's probabilities in one of its states."""
-        self.matcher.restore(weights)
-        return self.matcher.predict_proba(part.examples)
+
+        def ask() -> np.ndarray:
+            self.matcher.restore(weights)
+            return self.matcher.predict_proba(part.examples)
+
+        return ask() if self.asked is None else self.asked.once(weights, part, "probability", ask)
+
+    def beside(self, other: AnswerModel) -> AnswerModel:
+        """The same model with the matcher, and what was made once for the run, of another method's model."""
+        learned = other.start if self.learned is self.start else self.learned
+        return dataclasses.replace(
+            self,
+            matcher=other.matcher,
+            learned=learned,
+            start=other.start,
+            learners=other.learners,
+            asked=other.asked,
+        )
 
     def _inputs(self, matcher_probability: np.ndarray, scored: ScoredPart) -> np.ndarray:
         """The stacker's inputs: log-odds of the matcher and of the base learners."""
@@ -131,7 +149,8 @@ class AnswerModel:
         strongest[new] = pool.strongest(np.concatenate([theirs, margin[new]]))[len(theirs) :]
         return strongest
 
-    def _risk(self, probability: np.ndarray, stacked: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    def risk_of(self, probability: np.ndarray, stacked: np.ndarray, spread: np.ndarray) -> np.ndarray:
+        """How likely the labels of `probability` are wrong, by the stacked evidence and how far it disagrees."""
         assert self.ranking is not None
         label, config = probability >= 0.5, self.config.rank
         if self.ranked_by == CONFIDENCE:

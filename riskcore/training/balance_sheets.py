@@ -111,8 +111,11 @@ class SheetMaker:
         return self._combined(voices, own, start, part, pairs, gathered, probability, known, resampled)
 
     def _look(self, weights: Arrays, part: EvidencePart, probability: np.ndarray) -> MatcherViews:
-        self.model.matcher.restore(weights)
-        return look(self.model.matcher, part.examples, probability, part.metrics.metrics, self.subjects)
+        def ask() -> MatcherViews:
+            self.model.matcher.restore(weights)
+            return look(self.model.matcher, part.examples, probability, part.metrics.metrics, self.subjects)
+
+        return ask() if self.model.asked is None else self.model.asked.once(weights, part, "views", ask)
 
     def _voices(
         self, part: EvidencePart, gathered: Gathered, own: MatcherViews, start: MatcherViews

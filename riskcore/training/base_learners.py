@@ -27,6 +27,7 @@ from riskcore.random_streams import Stream, stream_seed
 from riskcore.risk import RiskModel, prior_model
 from riskcore.risk.fit import fit_risk_model
 from riskcore.rules.generation import target_rules
+from riskcore.training.decided_rules import with_decided_rules
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.fitted_learners import (
     FittedLearner,
@@ -58,7 +59,9 @@ __all__ = [
     "ScoredPart",
     "fine_tuned_log_odds",
     "fine_tuned_weights",
-    "fit_base_learners",
+    "fit_metric_learners",
+    "fit_rule_learners",
+    "fit_sampling_learners",
     "fit_source_learners",
     "log_odds",
     "posterior_means",
@@ -74,28 +77,35 @@ def posterior_means(evidence: Evidence, fired: sparse.csr_array, labels: np.ndar
     return dataclasses.replace(evidence.prior, mean=np.clip(mean, 0, 1))
 
 
-def fit_base_learners(evidence: Evidence, train: ScoredPart, config: RunConfig) -> tuple[FittedLearner, ...]:
-    """All base learners but the fine-tuned matcher, fitted on `train`."""
-    labels, source = train.part.labels, evidence.source
+def fit_rule_learners(
+    evidence: Evidence, train: ScoredPart, config: RunConfig
+) -> tuple[RulesLearner, tuple[TargetRulesLearner, ...]]:
+    """The base learners whose predictions depend on the matcher's: the rules and, where the target has attributes of
+    its own, the rules on these."""
+    labels = train.part.labels
     prior = posterior_means(evidence, train.part.source_fired, labels, config.adapt.source_prior_pairs)
     drawn = stream_seed(config.seed, Stream.RULE_LEARNER)
     rules = fit_risk_model(prior, train.part.source_fired, train.probability, labels, config.risk, drawn).model
-    shared = np.vstack([source.metrics.values, train.part.metrics.values])
-    metrics = np.vstack([source.all_metrics.values, train.part.all_metrics.values])
+    own = (_target_rules(train.part, config),) if train.part.target_only is not None else ()
+    return RulesLearner(rules, config.risk), own
+
+
+def fit_metric_learners(evidence: Evidence, train: EvidencePart, config: RunConfig) -> tuple[FittedLearner, ...]:
+    """The base learners that know nothing but metrics: three forests and the linear model."""
+    labels, source = train.labels, evidence.source
+    shared = np.vstack([source.metrics.values, train.metrics.values])
+    metrics = np.vstack([source.all_metrics.values, train.all_metrics.values])
     both = np.concatenate([source.labels, labels])
     balance = np.repeat([1.0, max(1.0, len(source) / max(1, len(labels)))], [len(source), len(labels)])
     source_forest = _source_forest(shared, both, config)
     forests = [
         _forest(metrics, both, balance, config, Stream.BALANCED_FOREST),
-        _forest(train.part.all_metrics.values, labels, None, config, Stream.TARGET_FOREST),
+        _forest(train.all_metrics.values, labels, None, config, Stream.TARGET_FOREST),
     ]
-    own = (_target_rules(train.part, config),) if train.part.target_only is not None else ()
     return (
-        RulesLearner(rules, config.risk),
         ForestLearner(StoredForest.of(source_forest), shared_only=True),
         *(ForestLearner(StoredForest.of(forest), shared_only=False) for forest in forests),
         _linear_model(metrics, both, balance, config.stack, shared_only=False),
-        *own,
     )
 
 
@@ -113,6 +123,27 @@ def fit_source_learners(evidence: Evidence, config: RunConfig) -> tuple[FittedLe
     )
 
 
+def fit_sampling_learners(
+    source: EvidencePart, validation: EvidencePart, config: RunConfig
+) -> tuple[FittedLearner, ...]:
+    """What the metrics alone say, before any matcher is trained: the source's forest and, beside it, a forest and a
+    linear model in which the validation pairs weigh as much as the source. None where the labels are of one class."""
+    labels = np.concatenate([source.labels, validation.labels])
+    if len(np.unique(labels)) < 2:
+        return ()
+    shared = np.vstack([source.metrics.values, validation.metrics.values])
+    metrics = np.vstack([source.all_metrics.values, validation.all_metrics.values])
+    balance = np.ones(len(labels))
+    balance[len(source) :] = max(1.0, len(source) / max(1, len(validation)))
+    return (
+        ForestLearner(StoredForest.of(_source_forest(shared, labels, config)), shared_only=True),
+        ForestLearner(
+            StoredForest.of(_forest(metrics, labels, balance, config, Stream.BALANCED_FOREST)), shared_only=False
+        ),
+        _linear_model(metrics, labels, balance, config.stack, shared_only=False),
+    )
+
+
 def _source_forest(metrics: np.ndarray, labels: np.ndarray, config: RunConfig) -> RandomForestClassifier:
     trees = config.stack.source_forest_factor * config.adapt.base_learner_trees
     return train_forest(metrics, labels, stream_seed(config.seed, Stream.FOREST), trees)
@@ -122,7 +153,7 @@ def _target_rules(train: EvidencePart, config: RunConfig) -> TargetRulesLearner:
     """What rules on the target's own attributes say, learned from these pairs and not weighed any further."""
     rules = target_rules(train.all_metrics, train.labels, len(train.metrics.metrics), config.rule)
     model = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
-    return TargetRulesLearner(rules, model, config.risk)
+    return TargetRulesLearner(rules, with_decided_rules(model, config), config.risk)
 
 
 def fine_tuned_weights(matcher: Matcher, train: ScoredPart, config: RunConfig, should_stop: ShouldStop) -> Arrays:

@@ -14,12 +14,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import SafetensorError, safe_open
+from safetensors import SafetensorError
 
 from riskcore.data.pairs import LabelledPairs, Pairs
 from riskcore.errors import CheckpointError
 from riskcore.matchers.base import Arrays
-from riskcore.storage.arrays import write_arrays
+from riskcore.storage.arrays import read_arrays, read_metadata, write_arrays
 
 VERSION = 7  # to be raised whenever what is kept, or what it means to those who read it, changes
 
@@ -49,9 +49,7 @@ class Checkpoint:
         if not self.path.exists():
             return None
         try:
-            with safe_open(self.path, framework="np") as file:
-                head = json.loads((file.metadata() or {})["riskcore"])
-                arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a dict
+            head, arrays = json.loads(read_metadata(self.path)["riskcore"]), read_arrays(self.path)
         except (SafetensorError, KeyError, ValueError, OSError) as error:
             raise CheckpointError(f"{self.path} cannot be read: {error}. Delete it to start over.") from error
         if head["version"] != VERSION or head["made_from"] != made_from:

@@ -23,12 +23,26 @@ def domain_similarity(
     The AUC is out-of-bag, so no pair is classified by trees that were grown on it.
     """
     config = config or SimilarityConfig()
-    size = min(config.pairs, len(source), len(target))
+    rows = similarity_rows(len(source), len(target), seed, config)
+    return 0.0 if rows is None else similarity_of(source[rows[0]], target[rows[1]], seed, config)
+
+
+def similarity_rows(
+    source: int, target: int, seed: int, config: SimilarityConfig
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """Which of so many pairs of either side the domain classifier sees; None where there are too few."""
+    size = min(config.pairs, source, target)
     if size < 2 * config.leaf:
-        return 0.0
+        return None
     rng = stream(seed, Stream.SIMILARITY_SAMPLE)
-    drawn = [with_flags(side[np.sort(rng.permutation(len(side))[:size])]) for side in (source, target)]
-    is_target = np.repeat([0, 1], size)
+    ours, theirs = (np.sort(rng.permutation(count)[:size]) for count in (source, target))
+    return ours, theirs
+
+
+def similarity_of(source: np.ndarray, target: np.ndarray, seed: int, config: SimilarityConfig) -> float:
+    """The similarity of as many source as target pairs."""
+    drawn = [with_flags(side) for side in (source, target)]
+    is_target = np.repeat([0, 1], len(source))
     drawn_seed = stream_seed(seed, Stream.SIMILARITY_FOREST)
     forest = RandomForestClassifier(
         config.trees, min_samples_leaf=config.leaf, oob_score=True, random_state=drawn_seed, n_jobs=1

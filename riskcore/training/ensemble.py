@@ -8,7 +8,8 @@ validation labels of both classes there is nothing to fit a stacker on: then wha
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -25,13 +26,19 @@ from riskcore.training.base_learners import (
 )
 from riskcore.training.checkpoint import Checkpoint, Progress
 from riskcore.training.competition import CompetingCandidates, Competition
-from riskcore.training.domain_similarity import domain_similarity
 from riskcore.training.evidence import Evidence, EvidencePart
-from riskcore.training.fitted_learners import FittedLearners
+from riskcore.training.fitted_learners import FittedLearners, ForestLearner
 from riskcore.training.listeners import Listener
-from riskcore.training.out_of_fold import Predicted, folds_and_rests, out_of_fold_log_odds, source_log_odds
+from riskcore.training.out_of_fold import (
+    FitOnMetrics,
+    Predicted,
+    folds_and_rests,
+    out_of_fold_log_odds,
+    source_log_odds,
+)
 from riskcore.training.results import DoubtedLabel
 from riskcore.training.stacker import Stacker, average_stacker, fit_stacker
+from riskcore.training.stored_forest import StoredForest
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -58,17 +65,19 @@ class Ensemble:
         listeners: Sequence[Listener] = (),
         checkpoint: Checkpoint | None = None,
         should_stop: ShouldStop = never,
+        start: Arrays | None = None,
+        on_metrics: Callable[[], Sequence[FitOnMetrics]] | None = None,
     ) -> None:
+        """`start` are the matcher's probabilities of `validation`, `target` and `unseen` pairs, where they are known;
+        `on_metrics` gives what `fit_on_metrics` found, where that was done before."""
         self.evidence, self.config = evidence, config  # later without validation labels that are not trusted
         self.fitted = evidence.validation.has_both_classes  # whether validation labels weigh the evidence
-        self.similarity = domain_similarity(
-            evidence.source.metrics.values, evidence.target.metrics.values, config.seed, config.similarity
-        )
+        self.similarity = evidence.domain_similarity(config)
         self.names = ("matcher", *self._learners(matcher))
         made_from = config.to_json() + evidence.fingerprint
         predicted = checkpoint.read(made_from) if checkpoint is not None else None
         if predicted is None:
-            predicted = self._predict(matcher, listeners, should_stop)
+            predicted = self._predict(matcher, listeners, should_stop, start, on_metrics)
             if checkpoint is not None:
                 checkpoint.write(predicted, made_from)
         self.log_odds: Arrays = dict(predicted.groups["log_odds"])  # of `validation`, `target`, `unseen`
@@ -78,9 +87,12 @@ class Ensemble:
         self.trusted = np.array(predicted.facts["trusted"], dtype=np.int64)  # rows of the run's validation pairs
         used = set(predicted.facts["trusted"])
         self.doubted = tuple(_doubted(evidence.validation, row, row in used) for row in predicted.facts["doubted"])
-        if len(self.trusted) < len(evidence.validation):
+        self.trusts_all = len(self.trusted) == len(evidence.validation)
+        if not self.trusts_all:
             self.evidence = dataclasses.replace(evidence, validation=evidence.validation.take(self.trusted))
         self._candidates = CompetingCandidates(self.evidence, config) if self.fitted else None
+        self._start: Stacked | None = None
+        self.resamples: Any = None  # fits to pairs drawn anew, once somebody needs them (see `resampled_fits`)
 
     @property
     def labels_used(self) -> tuple[str, ...]:
@@ -88,6 +100,24 @@ class Ensemble:
         if self.fitted:
             return ("source", "validation")
         return ("source",) if self.names[1:] else ()
+
+    def source_forest(self, trees: int) -> StoredForest | None:
+        """The forest on the metrics of source and all validation pairs, if it has this many trees."""
+        grown = self.config.stack.source_forest_factor * self.config.adapt.base_learner_trees
+        if not self.fitted or not self.trusts_all or grown != trees:
+            return None
+        found = self.learners.learners[BASE_LEARNERS.index(SOURCE_FOREST)]
+        assert isinstance(found, ForestLearner)
+        return found.forest
+
+    def stack_start(self, predict: Callable[[EvidencePart], np.ndarray], start: Arrays | None) -> Stacked:
+        """What `stack` gives for the matcher as trained on the source, worked out once; `start` are its probabilities,
+        where they are known."""
+        if self._start is None:
+            known = start if start is not None and self.trusts_all else {}
+            parts = {"validation": self.evidence.validation, "target": self.evidence.target}
+            self._start = self.stack(*(known[name] if name in known else predict(parts[name]) for name in parts))
+        return self._start
 
     def stack(self, validated: np.ndarray, predicted: np.ndarray) -> Stacked:
         """Combine a matcher's probabilities of the (trusted) validation pairs and of the target pairs with what the
@@ -122,7 +152,14 @@ class Ensemble:
         pairs = unseen.examples.pairs
         return self._candidates.predict_unseen(stacked.competition, stacked.alone, pairs, probability)
 
-    def _predict(self, matcher: Matcher, listeners: Sequence[Listener], should_stop: ShouldStop) -> Progress:
+    def _predict(
+        self,
+        matcher: Matcher,
+        listeners: Sequence[Listener],
+        should_stop: ShouldStop,
+        start: Arrays | None,
+        on_metrics: Callable[[], Sequence[FitOnMetrics]] | None,
+    ) -> Progress:
         """The base learners' log-odds.
 
         Where several of a few validation labels are contradicted by the matcher and by all base learners, these labels
@@ -131,14 +168,17 @@ class Ensemble:
         evidence, config = self.evidence, self.config
         trusted = np.arange(len(evidence.validation))
         if not self.fitted:
-            found = source_log_odds(matcher, evidence, config, listeners, should_stop)
+            found = source_log_odds(matcher, evidence, config, listeners, should_stop, start)
             return _progress(found, [], trusted)
         doubted: list[int] = []
         few = len(trusted) < config.adapt.few_validation_pairs
+        known = None if on_metrics is None else on_metrics()
         for _ in range(config.stack.doubting_rounds + 1):
             kept = dataclasses.replace(evidence, validation=evidence.validation.take(trusted))
-            found = out_of_fold_log_odds(matcher, kept, config, listeners, should_stop)
-            rows = contradicted(self._beside(matcher, kept, found.log_odds), kept.validation.labels)
+            own = start or _probabilities(matcher, kept)
+            found = out_of_fold_log_odds(matcher, kept, config, listeners, should_stop, own, known)
+            rows = contradicted(self._beside(own["validation"], found.log_odds), kept.validation.labels)
+            start = known = None  # they are of all validation pairs: from the second round on there are fewer
             doubted += trusted[rows].tolist()
             rest = np.delete(trusted, rows)
             several = max(2, config.stack.doubted_share * len(trusted))
@@ -147,9 +187,8 @@ class Ensemble:
             trusted = rest
         return _progress(found, sorted(doubted), trusted)
 
-    def _beside(self, matcher: Matcher, evidence: Evidence, predicted: Arrays) -> np.ndarray:
+    def _beside(self, own: np.ndarray, predicted: Arrays) -> np.ndarray:
         """The matcher's log-odds of the validation pairs, and beside them those of the base learners."""
-        own = matcher.predict_proba(evidence.validation.examples)
         return np.column_stack([log_odds(own, self.config.stack.probability_floor), predicted["validation"]])
 
     def _learners(self, matcher: Matcher) -> tuple[str, ...]:
@@ -174,6 +213,12 @@ class Ensemble:
     def _inputs(self, part: str, matcher_probability: np.ndarray) -> np.ndarray:
         own = log_odds(matcher_probability, self.config.stack.probability_floor)
         return np.column_stack([own, self.log_odds[part]])
+
+
+def _probabilities(matcher: Matcher, evidence: Evidence) -> Arrays:
+    """What the matcher says of every part."""
+    parts = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
+    return {name: matcher.predict_proba(part.examples) for name, part in parts.items() if part is not None}
 
 
 def _progress(found: Predicted, doubted: list[int], trusted: np.ndarray) -> Progress:

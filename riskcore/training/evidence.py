@@ -12,12 +12,14 @@ from functools import cached_property
 import numpy as np
 from scipy import sparse
 
+from riskcore.config import RunConfig
 from riskcore.matchers.base import Examples
 from riskcore.metrics.matrix import SpaceFacts
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import RiskModel
 from riskcore.rules.firing import fire
 from riskcore.rules.rule_set import RuleSet
+from riskcore.training.domain_similarity import domain_similarity
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -83,3 +85,11 @@ class Evidence:
     prior: RiskModel
     fingerprint: str = ""  # of the workload: a checkpoint of other data is not continued
     spaces: tuple[SpaceFacts, ...] = ()  # of the shared attributes, and of those that only the target has, if any
+    similarity: float | None = None  # domain similarity of the whole target, where the target part is a sample of it
+
+    def domain_similarity(self, config: RunConfig) -> float:
+        """Of source and target; of all target pairs, also where the target part is drawn by risk."""
+        if self.similarity is not None:
+            return self.similarity
+        source, target = self.source.metrics.values, self.target.metrics.values
+        return domain_similarity(source, target, config.seed, config.similarity)

@@ -18,6 +18,7 @@ from sklearn.pipeline import Pipeline
 from riskcore.config import RiskConfig, RunConfig
 from riskcore.matchers.base import Arrays
 from riskcore.risk import RiskModel
+from riskcore.risk.log_odds import log_odds
 from riskcore.rules.firing import fire
 from riskcore.rules.rule_set import RuleSet
 from riskcore.training.evidence import EvidencePart
@@ -37,12 +38,6 @@ class ScoredPart:
     def metrics(self, shared_only: bool) -> np.ndarray:
         """The metrics of the shared attributes, or of all."""
         return self.part.metrics.values if shared_only else self.part.all_metrics.values
-
-
-def log_odds(probability: np.ndarray, floor: float) -> np.ndarray:
-    """Log-odds of probabilities, none of which counts as closer to 0 or 1 than `floor`."""
-    p = np.clip(probability, floor, 1 - floor)
-    return np.log(p) - np.log1p(-p)
 
 
 class FittedLearner(Protocol):

@@ -12,11 +12,12 @@ from riskcore.config import RunConfig
 from riskcore.data.pairs import LabelledPairs, Pairs, Table
 from riskcore.data.workload import Workload
 from riskcore.matchers.base import Examples
-from riskcore.metrics.matrix import MetricSpace, SpaceFacts, leads_are_comparable
+from riskcore.metrics.matrix import MetricSpace, leads_are_comparable
 from riskcore.metrics.values import MetricMatrix
 from riskcore.risk import RiskModel, prior_model
 from riskcore.rules.generation import generate, target_rules
 from riskcore.rules.rule_set import RuleSet
+from riskcore.training.decided_rules import with_decided_rules
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.listeners import Listener, notify
 
@@ -34,8 +35,8 @@ def gather(
     }
     if unseen is not None:
         parts["unseen"] = unseen.without_labels() if isinstance(unseen, LabelledPairs) else unseen
-    shared_space, metrics = _shared_metrics(workload, parts, config, listeners)
-    target_space, target_only = _target_metrics(workload, parts, config)
+    shared_space, target_space = fit_spaces(workload, config, unseen)
+    metrics, target_only = _shared_metrics(shared_space, parts, listeners), _target_metrics(target_space, parts)
     rules = generate(metrics["source"], workload.source.labels, config.rule, _teller("rules", listeners))
     if workload.target_only:
         both = metrics["validation"].beside(target_only["validation"])
@@ -53,7 +54,8 @@ def gather(
         rules,
         _prior(rules, config),
         workload.fingerprint,
-        (shared_space, *target_space),
+        tuple(space.facts for space in (shared_space, target_space) if space is not None),
+        None if workload.sample is None else workload.sample.similarity,
     )
 
 
@@ -61,37 +63,42 @@ def _prior(rules: RuleSet, config: RunConfig) -> RiskModel:
     """The risk model before any fit, as published: rules that validation pairs taught have no weight in it. A rule that
     stands for several similar ones weighs as much as they would."""
     prior = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support, config.risk)
-    return dataclasses.replace(prior, weight=np.where(rules.from_validation, 0.0, prior.weight * rules.stands_for))
+    prior = dataclasses.replace(prior, weight=np.where(rules.from_validation, 0.0, prior.weight * rules.stands_for))
+    return with_decided_rules(prior, config)
 
 
-def _shared_metrics(
-    workload: Workload, parts: dict[str, Pairs], config: RunConfig, listeners: Sequence[Listener]
-) -> tuple[SpaceFacts, Metrics]:
-    space = MetricSpace.fit(
-        workload.attributes, _tables(parts.values()), config.metric, leads_are_comparable(list(parts.values()))
-    )
+def fit_spaces(
+    workload: Workload, config: RunConfig, unseen: Pairs | None = None
+) -> tuple[MetricSpace, MetricSpace | None]:
+    """The metrics of the shared attributes, and of those that only the target has, its whole records included; None
+    where it has nothing of its own. Fitted to all tables."""
+    parts = [workload.source, workload.validation, workload.target, *([] if unseen is None else [unseen])]
+    comparable = leads_are_comparable(parts)
+    shared = MetricSpace.fit(workload.attributes, _tables(parts), config.metric, comparable)
+    if not workload.target_only:
+        return shared, None
+    theirs = _tables(parts[1:])
+    return shared, MetricSpace.fit(workload.target_only, theirs, config.metric, beside=workload.attributes)
+
+
+def _shared_metrics(space: MetricSpace, parts: dict[str, Pairs], listeners: Sequence[Listener]) -> Metrics:
     total, done, metrics = sum(map(len, parts.values())), 0, {}
     tell = _teller("metrics", listeners)
     for name, pairs in parts.items():
         metrics[name] = space.transform(pairs)
         done += len(pairs)
         tell(done, total)
-    return space.facts, metrics
+    return metrics
 
 
-def _target_metrics(
-    workload: Workload, parts: dict[str, Pairs], config: RunConfig
-) -> tuple[tuple[SpaceFacts, ...], Metrics]:
-    """Metrics of what only the target has, its whole records included; empty where it has nothing of its own."""
-    if not workload.target_only:
-        return (), {}
-    theirs = {name: pairs for name, pairs in parts.items() if name != "source"}
-    tables = _tables(theirs.values())
-    space = MetricSpace.fit(workload.target_only, tables, config.metric, beside=workload.attributes)
-    found = {name: space.transform(pairs) for name, pairs in theirs.items()}
+def _target_metrics(space: MetricSpace | None, parts: dict[str, Pairs]) -> Metrics:
+    """Metrics of what only the target has; empty where it has nothing of its own."""
+    if space is None:
+        return {}
+    found = {name: space.transform(pairs) for name, pairs in parts.items() if name != "source"}
     columns = found["target"].metrics
     missing = np.full((len(parts["source"]), len(columns)), np.nan, dtype=np.float32)
-    return (space.facts,), {"source": MetricMatrix(missing, columns), **found}
+    return {"source": MetricMatrix(missing, columns), **found}
 
 
 def _tables(parts: Iterable[Pairs]) -> list[Table]:

@@ -89,6 +89,9 @@ class Listener:
     def on_method_end(self, result: MethodResult) -> None:
         """A method has given its answer."""
 
+    def on_helpers_end(self, peak_rss_mb: float) -> None:
+        """The helper processes of a run are done; the most memory that each has had, added up."""
+
 
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_start"], record: TrainingStart) -> None: ...
@@ -116,6 +119,8 @@ def notify(listeners: Iterable[Listener], event: Literal["on_iteration_end"], re
 def notify(listeners: Iterable[Listener], event: Literal["on_adapted"], record: Matcher) -> None: ...
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_method_end"], record: MethodResult) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_helpers_end"], record: float) -> None: ...
 def notify(listeners: Iterable[Listener], event: str, record: Any) -> None:
     """Call `event` of every listener; the overloads say which record goes with which event."""
     for listener in listeners:

@@ -14,7 +14,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -34,6 +34,13 @@ from riskcore.training.results import LabelRisk, MethodResult
 from riskcore.training.supervised import validation_scores
 
 
+class AwaitedEnsemble(Protocol):
+    """All the evidence, while another process gathers it."""
+
+    def ready(self) -> bool: ...
+    def get(self) -> Ensemble: ...
+
+
 @dataclasses.dataclass(frozen=True, eq=False)
 class MethodContext:
     """What every method of a run shares: evidence, settings, the trained matcher, and where checkpoints go."""
@@ -48,22 +55,39 @@ class MethodContext:
     should_stop: ShouldStop = never
     ensemble: Ensemble | None = None  # all the evidence; None while `tradition` works, or where no method uses it
     scored_ids: ScoredIds | None = None  # how a file of scores names the pairs, where that is decided already
+    start: Arrays | None = None  # the trained matcher's probabilities of `validation`, `target` and `unseen` pairs
+    awaited: AwaitedEnsemble | None = None  # in place of `ensemble` while another process still gathers the evidence
+
+    @property
+    def ranks(self) -> bool:
+        """Whether labels are ranked by all the evidence."""
+        return self.ensemble is not None or self.awaited is not None
+
+    def can_rank(self) -> bool:
+        """Whether that is possible now, without waiting for another process."""
+        return self.awaited is None or self.awaited.ready()
 
     def rank(self, result: MethodResult) -> LabelRisk | None:
         """The risk of a method's labels by all the evidence; None where it was not gathered."""
-        if self.ensemble is None:
+        if not self.ranks:
             return None
         if result.validated is not None:
             return self.rank_with_matcher(result.probability, result.validated)
-        matcher, evidence = self.trained_matcher(), self.ensemble.evidence
-        known = (matcher.predict_proba(part.examples) for part in (evidence.validation, evidence.target))
-        return label_risk(self.ensemble, self.ensemble.stack(*known), result.probability)
+        ensemble = self._all_the_evidence()
+        stacked = ensemble.stack_start(lambda part: self.trained_matcher().predict_proba(part.examples), self.start)
+        return label_risk(ensemble, stacked, result.probability)
 
     def rank_with_matcher(self, probability: np.ndarray, validated: np.ndarray) -> LabelRisk:
         """The risk of the labels of a matcher, whose probabilities of target and validation pairs are evidence too."""
-        assert self.ensemble is not None
-        trusted = validated[self.ensemble.trusted]
-        return label_risk(self.ensemble, self.ensemble.stack(trusted, probability), probability, trusted)
+        ensemble = self._all_the_evidence()
+        trusted = validated[ensemble.trusted]
+        return label_risk(ensemble, ensemble.stack(trusted, probability), probability, trusted)
+
+    def _all_the_evidence(self) -> Ensemble:
+        if self.ensemble is not None:
+            return self.ensemble
+        assert self.awaited is not None  # `ranks` says so
+        return self.awaited.get()
 
     def new_matcher(self) -> Matcher:
         """An untrained matcher of the configured kind."""

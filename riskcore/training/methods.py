@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -51,7 +53,9 @@ def risk(context: MethodContext) -> MethodResult:
         context.listeners,
         context.checkpoint(),
         context.should_stop,
-        None if context.ensemble is None else context.rank_with_matcher,
+        context.rank_with_matcher if context.ranks else None,
+        context.start,
+        context.can_rank,
     )
     if matcher.trainable:
         notify(context.listeners, "on_adapted", matcher)
@@ -62,7 +66,9 @@ def risk_plus(context: MethodContext) -> MethodResult:
     """Adaptive training towards stacked evidence."""
     matcher = context.trained_matcher()
     ensemble = context.ensemble or Ensemble(matcher, context.evidence, context.config, context.listeners)
-    return train_risk_plus(matcher, ensemble, context.listeners, context.checkpoint(), context.should_stop)
+    return train_risk_plus(
+        matcher, ensemble, context.listeners, context.checkpoint(), context.should_stop, context.start
+    )
 
 
 def transfer(context: MethodContext) -> MethodResult:
@@ -94,21 +100,28 @@ def self_training(context: MethodContext) -> MethodResult:
 
 def forest(context: MethodContext) -> MethodResult:
     """A random forest on the metrics of source and validation pairs."""
-    evidence = context.evidence
-    metrics = np.vstack([evidence.source.metrics.values, evidence.validation.metrics.values])
-    labels = np.concatenate([evidence.source.labels, evidence.validation.labels])
-    unseen = evidence.unseen
-    if not len(labels):
+    evidence, unseen = context.evidence, context.evidence.unseen
+    if not len(evidence.source) + len(evidence.validation):
         return _no_forest(context, NO_FOREST)
-    seed = stream_seed(context.config.seed, Stream.FOREST)
-    trees = train_forest(metrics, labels, seed, context.config.adapt.forest_trees)
+    predict = _forest_of(context)
     return MethodResult(
         context.name,
-        forest_proba(trees, evidence.target.metrics.values),
-        None if unseen is None else forest_proba(trees, unseen.metrics.values),
+        predict(evidence.target.metrics.values),
+        None if unseen is None else predict(unseen.metrics.values),
         context.labels_to_learn,
         {},
     )
+
+
+def _forest_of(context: MethodContext) -> Callable[[np.ndarray], np.ndarray]:
+    """The predictions of the forest; a base learner may be this very forest, tree for tree."""
+    evidence, trees = context.evidence, context.config.adapt.forest_trees
+    grown = None if context.ensemble is None else context.ensemble.source_forest(trees)
+    if grown is not None:
+        return grown.predict_proba
+    metrics = np.vstack([evidence.source.metrics.values, evidence.validation.metrics.values])
+    labels = np.concatenate([evidence.source.labels, evidence.validation.labels])
+    return partial(forest_proba, train_forest(metrics, labels, stream_seed(context.config.seed, Stream.FOREST), trees))
 
 
 def target_forest(context: MethodContext) -> MethodResult:

@@ -15,11 +15,12 @@ from riskcore.training.base_learners import (
     ScoredPart,
     fine_tuned_log_odds,
     fine_tuned_weights,
-    fit_base_learners,
+    fit_metric_learners,
+    fit_rule_learners,
     fit_source_learners,
 )
-from riskcore.training.evidence import Evidence
-from riskcore.training.fitted_learners import FittedLearners
+from riskcore.training.evidence import Evidence, EvidencePart
+from riskcore.training.fitted_learners import FittedLearner, FittedLearners
 from riskcore.training.folds import folds_of
 from riskcore.training.listeners import Listener, notify
 
@@ -37,40 +38,134 @@ class Predicted:
     learners: FittedLearners
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class FitOnMetrics:
+    """Base learners that know nothing but metrics, fitted on some validation pairs, and their log-odds of others."""
+
+    learners: tuple[FittedLearner, ...]  # empty for a fold: nobody asks them again
+    log_odds: tuple[np.ndarray, ...]  # of each part that was asked about, pairs x learners
+
+    @classmethod
+    def of(
+        cls, evidence: Evidence, train: EvidencePart, asked: Sequence[EvidencePart], config: RunConfig
+    ) -> FitOnMetrics:
+        """Fit them on `train`."""
+        fitted = FittedLearners(fit_metric_learners(evidence, train, config))
+        some = [ScoredPart(part, np.zeros(len(part))) for part in asked]  # the matcher's word does not matter to them
+        return cls(fitted.learners, tuple(fitted.log_odds(one, config.stack.probability_floor) for one in some))
+
+
+def fit_on_metrics(evidence: Evidence, config: RunConfig) -> list[FitOnMetrics]:
+    """The fit on all validation pairs, which answers for target and unseen pairs, and then those without each fold.
+
+    They need no matcher: where a core is free, they are made while it is trained.
+    """
+    asked = [part for part in (evidence.target, evidence.unseen) if part is not None]
+    whole = FitOnMetrics.of(evidence, evidence.validation, asked, config)
+    return [whole, *(_without_fold(evidence, fold, config) for fold in _stacking_folds(evidence, config))]
+
+
+def _without_fold(evidence: Evidence, fold: Fold, config: RunConfig) -> FitOnMetrics:
+    """The fit without a fold, and what it says of the fold."""
+    held_out, rest = (evidence.validation.take(rows) for rows in fold)
+    return dataclasses.replace(FitOnMetrics.of(evidence, rest, [held_out], config), learners=())
+
+
 def out_of_fold_log_odds(
-    matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener],
+    should_stop: ShouldStop,
+    start: Arrays | None = None,
+    on_metrics: Sequence[FitOnMetrics] | None = None,
 ) -> Predicted:
     """Log-odds of all base learners, pairs x learners: out-of-fold for validation pairs, fitted on all of them for
-    target and unseen pairs."""
-    parts = _scored_parts(matcher, evidence)
+    target and unseen pairs. `start` are the matcher's probabilities, where they are known, and `on_metrics` what
+    `fit_on_metrics` gives for this evidence."""
+    parts = _scored_parts(matcher, evidence, start)
     validation = parts.pop("validation")
-    several = _learners_with_folds(matcher, evidence, config, should_stop)
-    step = _stepper(sum(len(folds) + 1 for _, _, folds in several), listeners, should_stop)
-    columns, fitted = [], FittedLearners(())
-    for fit, predict, folds in several:
-        found = fit(validation)
-        fitted = FittedLearners((*fitted.learners, *found.learners), {**fitted.fine_tuned, **found.fine_tuned})
-        predicted = {name: predict(found, some) for name, some in parts.items()}
+    folds, fewer = _stacking_folds(evidence, config), _fine_tuning_folds(matcher, evidence, config)
+    step = _stepper(len(folds) + 1 + (len(fewer) + 1 if fewer else 0), listeners, should_stop)
+    columns, learners = _all_but_fine_tuned(evidence, validation, parts, config, step, on_metrics)
+    fitted = FittedLearners(learners)
+    if fewer:
+        fit, predict = _fine_tuned(matcher, config, should_stop)
+        tuned = fit(validation)
+        fitted = dataclasses.replace(fitted, fine_tuned=tuned.fine_tuned)
+        found = {name: predict(tuned, some) for name, some in parts.items()}
         step()
-        columns.append({**predicted, "validation": _out_of_fold(fit, predict, validation, folds, step)})
-    return Predicted({name: np.column_stack([column[name] for column in columns]) for name in columns[0]}, fitted)
+        found["validation"] = _out_of_fold(fit, predict, validation, fewer, step)
+        columns = {name: np.column_stack([columns[name], found[name]]) for name in columns}
+    return Predicted(columns, fitted)
+
+
+def _all_but_fine_tuned(
+    evidence: Evidence,
+    validation: ScoredPart,
+    parts: dict[str, ScoredPart],
+    config: RunConfig,
+    step: Callable[[], None],
+    on_metrics: Sequence[FitOnMetrics] | None,
+) -> tuple[Arrays, tuple[FittedLearner, ...]]:
+    """Log-odds of all base learners but the fine-tuned matcher, by part, and these learners."""
+    asked, columns = list(parts.values()), Arrays()
+    said, learners = _fitted(evidence, validation, asked, config, on_metrics[0] if on_metrics else None)
+    columns |= dict(zip(parts, said, strict=True))
+    step()
+    held_out: np.ndarray | None = None
+    for number, (fold, rest) in enumerate(_stacking_folds(evidence, config), start=1):
+        known = on_metrics[number] if on_metrics else None
+        ((some,), _) = _fitted(evidence, validation.take(rest), [validation.take(fold)], config, known)
+        held_out = np.zeros((len(validation.part), some.shape[1])) if held_out is None else held_out
+        held_out[fold] = some
+        step()
+    assert held_out is not None
+    return {**columns, "validation": held_out}, learners
+
+
+def _fitted(
+    evidence: Evidence,
+    train: ScoredPart,
+    asked: Sequence[ScoredPart],
+    config: RunConfig,
+    on_metrics: FitOnMetrics | None,
+) -> tuple[list[np.ndarray], tuple[FittedLearner, ...]]:
+    """All base learners but the fine-tuned matcher, fitted on `train`, and their log-odds of the parts asked about."""
+    floor = config.stack.probability_floor
+    rules, own = fit_rule_learners(evidence, train, config)
+    known = on_metrics or FitOnMetrics.of(evidence, train.part, [one.part for one in asked], config)
+    before, behind = FittedLearners((rules,)), FittedLearners(own)
+    said = [
+        np.column_stack([before.log_odds(some, floor), by_metrics, behind.log_odds(some, floor)])
+        for some, by_metrics in zip(asked, known.log_odds, strict=True)
+    ]
+    return said, (rules, *known.learners, *own)
 
 
 def source_log_odds(
-    matcher: Matcher, evidence: Evidence, config: RunConfig, listeners: Sequence[Listener], should_stop: ShouldStop
+    matcher: Matcher,
+    evidence: Evidence,
+    config: RunConfig,
+    listeners: Sequence[Listener],
+    should_stop: ShouldStop,
+    start: Arrays | None = None,
 ) -> Predicted:
     """The same of the learners that the source alone teaches, for targets without validation labels of both classes."""
     fitted = FittedLearners(fit_source_learners(evidence, config))
     floor = config.stack.probability_floor
-    found = {name: fitted.log_odds(some, floor) for name, some in _scored_parts(matcher, evidence).items()}
+    found = {name: fitted.log_odds(some, floor) for name, some in _scored_parts(matcher, evidence, start).items()}
     _stepper(1, listeners, should_stop)()
     return Predicted(found, fitted)
 
 
-def _scored_parts(matcher: Matcher, evidence: Evidence) -> dict[str, ScoredPart]:
-    known = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
+def _scored_parts(matcher: Matcher, evidence: Evidence, start: Arrays | None) -> dict[str, ScoredPart]:
+    parts = {"validation": evidence.validation, "target": evidence.target, "unseen": evidence.unseen}
+    known = start or {}
     return {
-        name: ScoredPart(part, matcher.predict_proba(part.examples)) for name, part in known.items() if part is not None
+        name: ScoredPart(part, known[name] if name in known else matcher.predict_proba(part.examples))
+        for name, part in parts.items()
+        if part is not None
     }
 
 
@@ -79,30 +174,31 @@ def folds_and_rests(labels: np.ndarray, count: int, seed: int) -> list[Fold]:
     return [(fold, np.setdiff1d(np.arange(len(labels)), fold)) for fold in folds_of(labels, count, seed)]
 
 
-def _learners_with_folds(
-    matcher: Matcher, evidence: Evidence, config: RunConfig, should_stop: ShouldStop
-) -> list[tuple[Fit, Predict, list[Fold]]]:
-    """The base learners and their folds. Fine-tuning the matcher is expensive: with many labels it has fewer folds."""
-    labels, adapt, floor = evidence.validation.labels, config.adapt, config.stack.probability_floor
-    folds = folds_and_rests(labels, adapt.stacking_folds, stream_seed(config.seed, Stream.STACKING_FOLDS))
+def _stacking_folds(evidence: Evidence, config: RunConfig) -> list[Fold]:
+    drawn = stream_seed(config.seed, Stream.STACKING_FOLDS)
+    return folds_and_rests(evidence.validation.labels, config.adapt.stacking_folds, drawn)
 
-    def fit_others(train: ScoredPart) -> FittedLearners:
-        return FittedLearners(fit_base_learners(evidence, train, config))
 
-    def fine_tune(train: ScoredPart) -> FittedLearners:
+def _fine_tuning_folds(matcher: Matcher, evidence: Evidence, config: RunConfig) -> list[Fold]:
+    """Fine-tuning the matcher is expensive: with many labels it has fewer folds. None where it cannot be trained."""
+    if not matcher.trainable:
+        return []
+    labels, adapt = evidence.validation.labels, config.adapt
+    if len(labels) < adapt.few_validation_pairs:
+        return _stacking_folds(evidence, config)
+    return folds_and_rests(labels, adapt.fine_tuning_folds, stream_seed(config.seed, Stream.FINE_TUNING_FOLDS))
+
+
+def _fine_tuned(matcher: Matcher, config: RunConfig, should_stop: ShouldStop) -> tuple[Fit, Predict]:
+    """How the matcher is fine-tuned as a base learner, and what it says then."""
+
+    def fit(train: ScoredPart) -> FittedLearners:
         return FittedLearners((), fine_tuned_weights(matcher, train, config, should_stop))
 
-    learners: list[tuple[Fit, Predict, list[Fold]]] = [
-        (fit_others, lambda fitted, some: fitted.log_odds(some, floor), folds)
-    ]
-    if matcher.trainable:
-        few = len(labels) < adapt.few_validation_pairs
-        drawn = stream_seed(config.seed, Stream.FINE_TUNING_FOLDS)
-        fewer = folds if few else folds_and_rests(labels, adapt.fine_tuning_folds, drawn)
-        learners.append(
-            (fine_tune, lambda fitted, some: fine_tuned_log_odds(matcher, fitted.fine_tuned, some, floor), fewer)
-        )
-    return learners
+    def predict(fitted: FittedLearners, some: ScoredPart) -> np.ndarray:
+        return fine_tuned_log_odds(matcher, fitted.fine_tuned, some, config.stack.probability_floor)
+
+    return fit, predict
 
 
 def _out_of_fold(

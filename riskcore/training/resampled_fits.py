@@ -26,6 +26,14 @@ class Resample:
     rules: RiskModel
 
 
+def resamples_of(ensemble: Ensemble) -> Resamples:
+    """The fits that belong to an ensemble, worked out once."""
+    if ensemble.resamples is None:
+        ensemble.resamples = Resamples(ensemble)
+    found: Resamples = ensemble.resamples
+    return found
+
+
 class Resamples:
     """Fits to labelled pairs drawn anew, with replacement; none without validation labels. What does not depend on the
     matcher is fitted once, whatever the number of methods."""

@@ -135,6 +135,7 @@ class IterationScores:
     record: IterationRow
     risk: LabelRisk | None = None  # of the labels, by all the evidence; None: the risk model's own Value at Risk
     fallback: bool = False  # the starting matcher's own answers, after rejected iterations: no label changes
+    learned: Arrays = dataclasses.field(default_factory=dict)  # by the matcher: another run can continue from it
 
     @property
     def queue(self) -> np.ndarray:

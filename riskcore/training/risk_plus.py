@@ -54,27 +54,32 @@ def train_risk_plus(
     listeners: Sequence[Listener] = (),
     checkpoint: Checkpoint | None = None,
     should_stop: ShouldStop = never,
+    start: Arrays | None = None,
 ) -> MethodResult:
-    """Run risk+ from the matcher as it is: the answer is the stacker's, or the matcher's where stacking is no help."""
+    """Run risk+ from the matcher as it is: the answer is the stacker's, or the matcher's where stacking is no help.
+
+    `start` are the matcher's probabilities of the run's `validation` and `target` pairs, where they are known.
+    """
     evidence, config = ensemble.evidence, ensemble.config
     if not ensemble.fitted:
         return _matcher_alone(matcher, ensemble, listeners, [], NOTHING_TO_CHOOSE_BY)
-    start = matcher.snapshot()
+    weights = matcher.snapshot()
     last = config.adapt.stacking_iterations if matcher.trainable else 0
     done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
     for iteration in range(len(done.rows), last + 1):
         started = time.perf_counter()
         if iteration:
             _one_pass(matcher, evidence, done.arrays, config, iteration, should_stop)
-        made = _Iteration.of(ensemble, matcher)
+        made = _Iteration.of(ensemble, matcher, None if iteration else start)
         scores, row = made.scores, made.row(iteration, ensemble, done.arrays.get("label"))
         row["seconds"] = time.perf_counter() - started
         arrays = {"label": scores.label, "probability": scores.probability, "out_of_fold": made.out_of_fold}
         done.advance(matcher, row, arrays, lowest_loss)
-        told = IterationScores("risk+", iteration, scores, made.fit.model, row, made.risk)
+        learned = matcher.snapshot()
+        told = IterationScores("risk+", iteration, scores, made.fit.model, row, made.risk, learned=learned)
         notify(listeners, "on_iteration_end", told)
         done.save(matcher)
-    return _answer(matcher, ensemble, done, start, listeners)
+    return _answer(matcher, ensemble, done, weights, listeners)
 
 
 def _matcher_alone(
@@ -94,13 +99,13 @@ def _matcher_alone(
     risk = label_risk(ensemble, ensemble.stack(validated, probability), probability, validated)
     row = _row_of_matcher(len(rejected), scores, risk, fit, part, validated)
     row["seconds"] = time.perf_counter() - started
-    iteration = IterationScores("risk+", row["iteration"], scores, fit.model, row, risk, fallback=True)
+    learned = matcher.snapshot()
+    iteration = IterationScores("risk+", row["iteration"], scores, fit.model, row, risk, True, learned)
     notify(listeners, "on_iteration_end", iteration)
     unseen = None if evidence.unseen is None else matcher.predict_proba(evidence.unseen.examples)
     record = {"best_iteration": row["iteration"], "validation_f1": row["validation_f1"], "lacked": [why]}
     chosen = ("source", "validation") if part.has_both_classes else ("source",) if matcher.trainable else ()
     rows = {"rows": [*rejected, row]}
-    learned = matcher.snapshot()
     return MethodResult("risk+", probability, unseen, chosen, {**record, **rows}, learned, validated, risk)
 
 
@@ -133,10 +138,14 @@ class _Iteration:
     risk: LabelRisk
 
     @classmethod
-    def of(cls, ensemble: Ensemble, matcher: Matcher) -> _Iteration:
+    def of(cls, ensemble: Ensemble, matcher: Matcher, known: Arrays | None = None) -> _Iteration:
+        """`known` are the matcher's probabilities of all validation and target pairs."""
         evidence, config = ensemble.evidence, ensemble.config
-        validated = matcher.predict_proba(evidence.validation.examples)
-        stacked = ensemble.stack(validated, matcher.predict_proba(evidence.target.examples))
+        if known is None or not ensemble.trusts_all:
+            parts = {"validation": evidence.validation, "target": evidence.target}
+            known = {name: matcher.predict_proba(part.examples) for name, part in parts.items()}
+        validated = known["validation"]
+        stacked = ensemble.stack(validated, known["target"])
         fit = _explaining_fit(evidence, stacked, config)
         scores = fit.model.score(stacked.probability, evidence.target.fired, config=config.risk)
         risk = label_risk(ensemble, stacked, stacked.probability, stacked.out_of_fold)

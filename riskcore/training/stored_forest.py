@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from functools import cached_property
 
 import numpy as np
 from numba import njit
@@ -12,6 +13,7 @@ from riskcore.matchers.base import Arrays
 from riskcore.training.forest import with_flags
 
 _LEAF = -1
+_AT_ONCE = 1_024  # pairs
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -43,10 +45,16 @@ class StoredForest:
     def predict_proba(self, metrics: np.ndarray) -> np.ndarray:
         """Match probability of each pair, from its metrics."""
         inputs = np.ascontiguousarray(with_flags(metrics), dtype=np.float32)
-        total: np.ndarray = _sum_of_trees(
-            inputs, self.starts, self.left, self.right, self.feature, self.threshold, self.share
-        )
+        total: np.ndarray = _sum_of_trees(inputs, self.starts, self._nodes, self.threshold, self.share)
         return total / (len(self.starts) - 1)
+
+    @cached_property
+    def _nodes(self) -> np.ndarray:
+        """Per node what a pair's path needs, side by side in memory: feature (-1 in a leaf), left and right child,
+        counted from the first node of all."""
+        first = np.repeat(self.starts[:-1], np.diff(self.starts))
+        feature = np.where(self.left == _LEAF, _LEAF, self.feature)
+        return np.column_stack([feature, self.left + first, self.right + first]).astype(np.int32)
 
     def contributions(self, metrics: np.ndarray) -> tuple[float, np.ndarray]:
         """How each metric moves the probability, along the paths that a pair takes: the share of matches before any
@@ -80,17 +88,20 @@ def _rounded_down(threshold: np.ndarray) -> np.ndarray:
 
 
 @njit(cache=True, nogil=True)
-def _sum_of_trees(inputs, starts, left, right, feature, threshold, share):  # type: ignore[no-untyped-def]
-    """The trees' shares, added up in their order, as scikit-learn does in one thread."""
+def _sum_of_trees(inputs, starts, nodes, threshold, share):  # type: ignore[no-untyped-def]
+    """The trees' shares, added up in their order, as scikit-learn does in one thread. Some pairs go through all trees
+    before the next ones, so that their metrics stay in the processor's cache."""
     total = np.zeros(len(inputs))
-    for tree in range(len(starts) - 1):
-        first = starts[tree]
-        for row in range(len(inputs)):
-            node = first
-            while left[node] != _LEAF:
-                goes_left = inputs[row, feature[node]] <= threshold[node]
-                node = first + (left[node] if goes_left else right[node])
-            total[row] += share[node]
+    for begin in range(0, len(inputs), _AT_ONCE):
+        end = min(begin + _AT_ONCE, len(inputs))
+        for tree in range(len(starts) - 1):
+            for row in range(begin, end):
+                node = starts[tree]
+                feature = nodes[node, 0]
+                while feature != _LEAF:
+                    node = nodes[node, 1] if inputs[row, feature] <= threshold[node] else nodes[node, 2]
+                    feature = nodes[node, 0]
+                total[row] += share[node]
     return total
 
 

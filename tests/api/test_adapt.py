@@ -185,6 +185,6 @@ def test_a_cancelled_run_on_frames_does_not_promise_a_resume(data, tmp_path, mon
     def stopped(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda: stopped)
+    monkeypatch.setattr("riskcore.runs.worker.execute._engine", lambda *_: stopped)
     with pytest.raises(CancelledError, match="a run on frames cannot be resumed"):
         rc.adapt(*data, runs=tmp_path, **QUICK)

@@ -88,6 +88,16 @@ def test_a_process_that_is_gone_is_said_to_be(own: RunFolder, run: RunFolder, mo
     assert "has ended without an answer" in (job.error or "")
 
 
+def test_a_process_on_another_machine_lives_while_it_tells_something(
+    own: RunFolder, run: RunFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = waiting(own, monkeypatch, content(run))
+    (job.folder / "pid").write_text("999999999 elsewhere")
+    assert job.going_on
+    monkeypatch.setattr(jobs, "SILENT_SECONDS", -1.0)
+    assert "has ended without an answer" in (job.error or "")
+
+
 def no_space(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 

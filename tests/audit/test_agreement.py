@@ -102,6 +102,22 @@ def test_perfect_agreement_has_a_finite_interval_that_shrinks_with_more_pairs(pa
 # ---- agreement of entries
 
 
+@pytest.mark.parametrize("pairs", [1, 2, 10, 100])
+def test_perfect_disagreement_has_a_finite_interval_that_shrinks_with_more_pairs(pairs):
+    first = np.arange(pairs) % 2
+    found, several = cohen(first, 1 - first, 2), fleiss(np.ones((pairs, 2), dtype=int))
+    for one in (found, several):
+        assert (one.agreement, one.low) == (0.0, one.kappa)
+        chance = -one.kappa / (1 - one.kappa)  # as agreement is 0
+        # the share of agreements with which none in so many pairs has a chance of 2.5 %
+        assert (1 - (one.high * (1 - chance) + chance)) ** pairs == pytest.approx(0.025)
+
+
+def test_one_pair_of_three_people_tells_nothing_of_kappa():
+    found = fleiss(np.array([[2, 1]]))
+    assert (found.low, found.high) == (-1.0, 1.0)
+
+
 def test_agreement_counts_shared_pairs_and_keeps_unsure_apart():
     entries = log(
         ("Ann", "1", M), ("Bo", "1", M), ("Ann", "2", N), ("Bo", "2", M), ("Ann", "3", N), ("Bo", "3", N),

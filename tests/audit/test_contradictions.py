@@ -20,6 +20,8 @@ from riskcore.audit.contradictions import (
     SEVERAL,
     contradicting_pairs,
     find_contradictions,
+    remains,
+    unseen_pairs,
 )
 from riskcore.audit.resolve import RARE
 from riskcore.errors import ConfigError
@@ -144,12 +146,40 @@ def test_a_sentence_names_a_few_of_many_pairs_and_the_group_has_all():
 # ---- all
 
 
-def test_each_pair_has_the_sentences_of_its_contradictions():
+def test_each_pair_has_its_contradictions():
     frame = made(model("1", "1", 0.9), model("1", "2", 0.7), model("2", "2", 0.8), model("5", "6", 0.9))
     found = find_contradictions(frame, "one-to-one")
     by_pair = contradicting_pairs(found)
-    right, left = (one.words for one in found)  # the right record's matches are the less likely
+    right, left = found  # the right record's matches are the less likely
     assert by_pair == {"1:1": [left], "1:2": [right, left], "2:2": [right]}
+
+
+def test_a_verdict_that_breaks_the_chain_resolves_it():
+    frame = made(model("a", "b", 0.9), model("b", "c", 0.8), model("a", "c", 0.3))
+    (found,) = find_contradictions(frame, self_join=True)
+    assert remains(found, {})
+    assert remains(found, {"a:b": "match", "b:c": "unsure", "a:c": "non-match"})
+    assert not remains(found, {"a:c": "match"})
+    assert not remains(found, {"b:c": "non-match"})
+    assert unseen_pairs(found, {"a:b": "match"}) == ["a:c", "b:c"]
+
+
+def test_several_matches_are_resolved_once_one_is_left():
+    frame = made(model("1", "1", 0.9), model("1", "2", 0.7), model("1", "3", 0.6))
+    (found,) = find_contradictions(frame, "one-to-one")
+    assert remains(found, {"1:3": "non-match"})
+    assert not remains(found, {"1:3": "non-match", "1:2": "non-match"})
+
+
+@given(graphs())
+def test_what_no_longer_remains_is_no_longer_found(drawn):
+    """Against looking for contradictions again, with the verdicts among the decisions."""
+    frame, self_join = drawn
+    for one in find_contradictions(frame, "free", self_join=self_join)[:3]:
+        for pair, word in itertools.product(one.pairs, ("match", "non-match")):
+            again = frame.assign(decision=frame["decision"].where(frame["pair_id"] != pair, word))
+            found = find_contradictions(again, "free", self_join=self_join)
+            assert remains(one, {pair: word}) or all(set(one.pairs) != set(other.pairs) for other in found)
 
 
 def test_decisions_without_record_ids_or_without_rows_contradict_nothing():

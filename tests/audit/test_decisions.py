@@ -6,6 +6,7 @@ import json
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 
 from riskcore.audit import VerdictLog
@@ -21,7 +22,7 @@ from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.readers.method_comparison import comparison
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.execute import execute
-from riskcore.storage.files import write_json
+from riskcore.storage.files import write_json, write_parquet
 from tests.runs.test_formats import RUN, STORED
 
 
@@ -111,7 +112,7 @@ def test_flipped_of_a_run_that_stored_it_otherwise(labelled, tmp_path):
     copy = RunFolder(tmp_path / labelled.path.name)
     shutil.copytree(labelled.path, copy.path)
     file = copy.scores_file("risk+", copy.iteration("risk+", None))
-    pd.read_parquet(file).assign(flipped=False).to_parquet(file)
+    write_parquet(file, pa.Table.from_pandas(pd.read_parquet(file).assign(flipped=False)))
     pd.testing.assert_series_equal(decisions(copy, verdicts={})["flipped"], decisions(labelled, verdicts={})["flipped"])
 
 
@@ -207,7 +208,8 @@ def test_pairs_that_no_one_can_decide_are_left_out(finished):
     found = decisions(finished, values=False)
     assert (found.loc[found["part"] == "validation", "decided_by"] == "label given").all()
     stored = pd.read_parquet(finished.other_pairs_file)
-    stored.assign(label=pd.array([pd.NA] * len(stored), "Int8")).to_parquet(finished.other_pairs_file)
+    unlabelled = stored.assign(label=pd.array([pd.NA] * len(stored), "Int8"))
+    write_parquet(finished.other_pairs_file, pa.Table.from_pandas(unlabelled))
     found = decisions(finished, values=False)
     assert set(found["part"]) == {"target"}
     assert f"{len(stored)} of the target's other pairs are left out" in left_out(finished, found)[0]

@@ -28,6 +28,7 @@ from riskcore.audit.sign_off import sign
 from riskcore.errors import ConfigError
 from riskcore.runs import RunFolder, RunStore
 from riskcore.runs.guideline import write_guideline
+from riskcore.storage.files import write_json, write_parquet
 from tests.audit.example_runs import finished, run, store, unpacked
 
 __all__ = ["finished", "run", "store", "unpacked"]
@@ -155,7 +156,7 @@ def test_scores_are_shown_only_where_there_is_truth(finished, store):
 def test_a_run_of_another_method_without_sheets_has_a_dossier(finished, store):
     results = json.loads(finished.results_file.read_text())
     results["methods"] = {"forest": results["methods"]["forest"]}
-    finished.results_file.write_text(json.dumps(results))
+    write_json(finished.results_file, results)
     content = dossier_content(finished, store)
     assert (content["method"]["method"], content["method"]["iteration"]) == ("forest", None)
     assert [one["evidence"] for one in content["examples"]] == [None] * EXAMPLES
@@ -185,10 +186,10 @@ def test_hostile_text_stays_text(finished, store, run, tmp_path):
     for name in ("left_title", "right_venue"):
         values = pa.array([HOSTILE] * table.num_rows, table.field(name).type)
         table = table.set_column(table.column_names.index(name), table.field(name), values)
-    pq.write_table(table, finished.pairs_file)
+    write_parquet(finished.pairs_file, table)
     described = json.loads(finished.run_file.read_text())
     described |= {"name": HOSTILE, "notices": [HOSTILE], "versions": {HOSTILE: HOSTILE}}
-    finished.run_file.write_text(json.dumps(described))
+    write_json(finished.run_file, described)
     write_guideline(finished, HOSTILE, HOSTILE)
     VerdictLog(store).add(run, HOSTILE, "match", HOSTILE, HOSTILE)
     sign(finished, store, HOSTILE, HOSTILE, {HOSTILE: HOSTILE, "rows": [{HOSTILE: HOSTILE}]})
@@ -354,7 +355,7 @@ def test_no_part_of_a_masked_value_is_quoted_from_another_attribute(finished, st
     for name, value in written.items():
         values = pa.array([value] * table.num_rows, table.field(name).type)
         table = table.set_column(table.column_names.index(name), table.field(name), values)
-    pq.write_table(table, finished.pairs_file)
+    write_parquet(finished.pairs_file, table)
     assert "quux" in render(dossier_content(finished, store)).decode()
     content = dossier_content(finished, store, ["authors"])
     assert "quux" not in render(content).decode()

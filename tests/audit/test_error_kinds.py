@@ -9,7 +9,10 @@ import pytest
 from riskcore.audit import VerdictLog
 from riskcore.audit.draws import draw_pairs, drawn_pairs
 from riskcore.audit.error_kinds import count_flagged, error_kinds, measure_kinds
+from riskcore.audit.estimate import draw_audit
+from riskcore.audit.estimate.runs import audited_pairs
 from riskcore.audit.group_review import SAMPLE, review_group
+from riskcore.audit.outside_draws import AUDITS
 from riskcore.audit.verdicts import bulk_note, is_bulk
 from riskcore.rules.rule import Condition, Rule
 from riskcore.rules.sentences import condition_sentence
@@ -191,16 +194,18 @@ def test_bulk_verdicts_are_known_and_are_never_a_sample(folder, log):
     assert set(review_group(folder, PLANTED, log.current(run), 3 * SAMPLE).sample) == set(review.sample)
 
 
-def test_pairs_drawn_for_labelling_are_left_to_be_judged_alone(folder, planted_once):
+@pytest.mark.parametrize("draw", [draw_pairs, draw_audit])
+def test_drawn_pairs_are_left_to_be_judged_alone(folder, planted_once, draw):
     before = review_group(folder, PLANTED, {})
-    draw_pairs(folder, 100, seed=1)
+    draw(folder, 100, seed=1)
     try:
-        drawn, after = set(drawn_pairs(folder)["pair_id"]), review_group(folder, PLANTED, {})
+        drawn = {*drawn_pairs(folder)["pair_id"], *audited_pairs(folder)["pair_id"]}
+        after = review_group(folder, PLANTED, {})
         assert drawn & set(before.unjudged)
         assert set(after.unjudged) == set(before.unjudged) - drawn
         assert after.held_back == len(drawn & set(before.unjudged))
     finally:
-        for file in folder.draws.glob("draw-*.parquet"):
+        for file in (*folder.draws.glob("draw-*.parquet"), *(folder.path / AUDITS).glob("*.parquet")):
             file.unlink()
 
 

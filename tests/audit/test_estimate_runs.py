@@ -10,9 +10,11 @@ from typer.testing import CliRunner
 
 from riskcore import cli
 from riskcore.audit import VerdictLog
+from riskcore.audit.assignment_sources import choose_pairs
 from riskcore.audit.draws import draw_pairs, drawn_pairs
 from riskcore.audit.estimate import audits_of, draw_audit, estimate_run
 from riskcore.audit.estimate.runs import audited_pairs, labels_and_risk, read_audited, used_as_labels
+from riskcore.audit.verdicts import bulk_note
 from riskcore.errors import ConfigError, StorageError
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids
@@ -98,6 +100,50 @@ def test_verdicts_outside_the_draw_change_nothing(store, finished):
     assert estimate_run(finished) == before
     judge(store, finished, drawn[15:16], lambda pair: "unsure")
     assert estimate_run(finished).unsure == 1
+
+
+def test_verdicts_given_out_of_turn_wait_until_their_draw_reaches_them(store, finished):
+    draw_audit(finished, 20, seed=1)
+    drawn = audited_pairs(finished)["pair_id"].tolist()
+    nothing = estimate_run(finished)
+    judge(store, finished, drawn[5:12], lambda pair: "unsure" if pair == drawn[6] else is_match(pair))
+    found = estimate_run(finished)
+    assert (found.verdicts, found.unsure, found.waiting, found.open) == (0, 0, 7, 13)
+    assert (found.f1, found.strata, found.check) == (nothing.f1, nothing.strata, nothing.check)
+    judge(store, finished, drawn[:5], is_match)
+    found = estimate_run(finished)
+    assert (found.verdicts, found.unsure, found.waiting, found.open) == (11, 1, 0, 8)
+    draw_audit(finished, 20, seed=2)  # an open end of one draw does not hold up another
+    judge(store, finished, audited_pairs(finished, 2)["pair_id"], is_match)
+    assert (estimate_run(finished).verdicts, estimate_run(finished).waiting) == (31, 0)
+    VerdictLog(store).undo(finished.path.name, drawn[0], who="me")
+    assert (estimate_run(finished).verdicts, estimate_run(finished).waiting) == (20, 11)
+
+
+def test_errors_that_someone_looked_for_do_not_sway_the_estimate(store, finished):
+    draw_audit(finished, 40, seed=1)
+    drawn, (label, _) = audited_pairs(finished), labels_and_risk(finished)
+    wrong = [p for p, row in zip(drawn["pair_id"], drawn["row"], strict=True) if label[row] != (is_match(p) == "match")]
+    judge(store, finished, drawn["pair_id"][:10], is_match)
+    before = estimate_run(finished)
+    judge(store, finished, [pair for pair in wrong if pair in drawn["pair_id"].tolist()[11:]], is_match)
+    after = estimate_run(finished)
+    assert after.waiting > 0
+    assert (after.f1, after.recall, after.precision) == (before.f1, before.recall, before.precision)
+
+
+def test_verdicts_on_many_pairs_at_once_count_nowhere(store, finished):
+    log, run, ids = VerdictLog(store), finished.path.name, ids_of(finished)
+    log.add_many(run, ids[:10], "match", bulk_note(3, "match"), who="me")
+    draw_audit(finished, 48)  # they are drawn like all others
+    drawn = audited_pairs(finished)["pair_id"].tolist()
+    judge(store, finished, [pair for pair in drawn if pair not in ids[:10]], is_match)
+    found = estimate_run(finished)
+    assert (found.known, found.open, found.verdicts + found.waiting) == (0, 10, 38)
+    assert set(choose_pairs(finished, "audit", log.entries(run), ["me"])) == set(ids[:10])
+    judge(store, finished, ids[:10], is_match)
+    assert (estimate_run(finished).verdicts, estimate_run(finished).open) == (48, 0)
+    assert estimate_run(finished).f1.value == pytest.approx(true_f1(finished))
 
 
 def test_verdicts_from_before_the_first_draw_are_a_stratum_of_their_own(store, finished):

@@ -27,6 +27,7 @@ HOSTILE = [
     *("=1+1", "+41 44", "-5", "@x", "'=1", "''-2", "'", "\t=1"),
     *("a\nb", "a\r\nb", "\r", '"', '","', ";", "\x00", "\ufeff", "Ω 漢 🙂 \u202e"),
     *("[1]", "{}", "null", "NaN", "x" * 200_000),
+    *("#year #two-editions", "other edition #price,\n#année", "# no tag", "#"),  # tags are words of a note
 ]
 texts = st.one_of(st.text(min_size=1, max_size=30), st.sampled_from(HOSTILE))
 # Names that mean something in a format, and any others.
@@ -120,7 +121,7 @@ def test_splink_has_the_columns_of_its_labels_table():
         "source_dataset_r",
         "clerical_match_score",
     ]
-    assert list(judged.values())[:5] == ["1", "left", "7", "right", "1.0"]
+    assert list(judged.values())[:5] == ["1", "left_table", "7", "right_table", "1.0"]
     assert (judged["title_l"], judged["title_r"], judged["year_l"]) == ("Ann's", "Anns", "=2001")
     assert open_one["clerical_match_score"] == ""
     unsure = ExchangedPair("1:7", "1", "7", {}, {}, (Given("unsure"),), self_join=True)
@@ -192,7 +193,7 @@ def test_argilla_has_fields_suggestions_responses_and_metadata():
     assert record["id"] == "1:7"
     assert record["fields"] == {"left": "title: Ann's\nyear: =2001", "right": "title: Anns"}
     assert record["suggestions"]["verdict"] == {"value": "non-match", "score": pytest.approx(0.8), "agent": "riskcore"}
-    assert record["responses"]["verdict"] == [{"value": "match", "user_id": user_id("Bo")}]
+    assert record["responses"]["verdict"] == [{"value": "match", "user_id": user_id("Bo"), "status": "submitted"}]
     assert all(isinstance(value, str) for value in record["metadata"].values())
 
 
@@ -228,6 +229,7 @@ def test_plain_csv_is_safe_in_a_spreadsheet_and_read_back_from_one():
             "z_cluster,z_isMatch,id\na,1,1\na,0,2\nb,7,3\nb,7,4\nc,1,5\n",
             ["The cluster 'a' has 2 rows with 2 different labels", "The label is '7'", "'c' has 1 rows"],
         ),
+        ("z_cluster,z_isMatch,id\n" + "a,1,1\n" * 500, ["The clusters have 124,750 pairs", "Split the file"]),
         ('[{"data": {}, "annotations": 5}, {"x": 1}]', ["row 2: This is not label-studio"]),
         ('[{"data": {"pair_id": "1"}, "annotations": [5]}]', ["row 1: A value is of another type"]),
         ('[{"fields": {}}, {"fields": {}, "id": "1", "responses": [1]}]', ["row 2", "not sorted by question"]),
@@ -307,3 +309,41 @@ def test_pairs_that_the_run_does_not_have_and_missing_folders_are_refused(export
         export_tasks(folder, ["x"], "csv", tmp_path / "a.csv")
     with pytest.raises(ExportError, match="Create it first"):
         export_verdicts(folder, [Verdict("r", "x", "match", "", "", AT)], "csv", tmp_path / "none" / "a.csv")
+
+
+def test_a_labels_table_with_the_sides_exchanged_is_turned():
+    content = (
+        b"unique_id_l,source_dataset_l,unique_id_r,source_dataset_r,clerical_match_score,title_l,title_r\n"
+        b"7,right_table,1,left_table,0,y,x\n"
+    )
+    (one,) = decoded(content, "labels.csv")
+    assert (one.left_id, one.right_id, one.left, one.right) == ("1", "7", {"title": "x"}, {"title": "y"})
+
+
+def test_every_two_records_of_a_zingg_cluster_are_a_pair():
+    content = b"z_cluster,z_isMatch,z_source,id\nc,1,right,9\nc,1,left,1\nc,1,right,8\n"
+    found = decoded(content, "training.csv")
+    assert [(one.left_id, one.right_id, one.verdict) for one in found] == [
+        ("1", "9", "match"), ("9", "8", "match"), ("1", "8", "match"),
+    ]  # fmt: skip
+
+
+def test_the_short_exports_of_label_studio_are_read():
+    shared = {
+        "pair_id": "1:7",
+        "left_title": "x",
+        "verdict": "match",
+        "annotator": "bo@example.org",
+        "annotation_id": 3,
+    }
+    item = {**shared, "note": "#year", "created_at": "2026-03-01T12:30:15.123456Z", "id": 1, "lead_time": 2.5}
+    table_of = ",".join(item) + "\n" + ",".join(map(str, item.values())) + "\n"
+    for content in (json.dumps([item, {**item, "verdict": None}]), table_of):
+        (one,) = decoded(content.encode(), "export")
+        assert (one.pair_id, one.verdict, one.note, one.who, one.at) == ("1:7", "match", "#year", "bo@example.org", AT)
+
+
+def test_discarded_responses_of_argilla_are_left_out():
+    (record,) = json.loads(encoded([PAIR], "argilla"))
+    record["responses"]["verdict"][0]["status"] = "discarded"
+    assert decoded(json.dumps([record]).encode(), "records.json") == []

@@ -1,15 +1,21 @@
 import csv
+import re
 
 import pandas as pd
 import pytest
 
 from riskcore.audit import ExportError, export_frame, html_report, safe_cell
 from riskcore.audit.export import safe_frame
+from riskcore.data.formulas import runs
 
 HOSTILE = ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "\tplain", "\rplain", "\nplain"]
 HOSTILE += [
     ";=1+1",
     " ;; +1",
+    "a;=1+1",
+    "a\t@SUM(A1)",
+    "two lines\n=1+1",
+    "a; ＝1;-2",
     " =1+1",
     "\u00a0=1",
     "\u3000@A1",
@@ -30,12 +36,20 @@ def frame():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_no_cell_is_a_formula(text):
-    assert safe_cell(text) == "'" + text
+    assert not runs(safe_cell(text))
+    assert safe_cell(text).replace("'", "") == text
 
 
-@pytest.mark.parametrize("value", ["plain", "", "a=b", " plain", "; and", "a;=b", None, -1, -0.5, True])
+@pytest.mark.parametrize("value", ["plain", "", "a=b", " plain", "; and", "a, =b", "a;b", None, -1, -0.5, True])
 def test_other_cells_are_left_alone(value):
     assert safe_cell(value) is value
+
+
+def test_no_separator_makes_a_formula_of_a_part(tmp_path):
+    """A spreadsheet that splits at semicolons or tabs takes each part of a line for a cell."""
+    export_frame(pd.DataFrame({"a": HOSTILE, "b": HOSTILE[::-1]}), tmp_path / "pairs.csv")
+    for part in re.split(r"[;\t\r\n]", (tmp_path / "pairs.csv").read_text(encoding="utf-8")):
+        assert not re.match(r"[\s\x00\u200b\ufeff\"]*[=+\-@＝＋－＠]", part)
 
 
 def test_csv_comes_back_as_it_was_but_for_formulas(frame, tmp_path):

@@ -47,7 +47,7 @@ def test_each_run_keeps_its_state_events_and_chain(log, run):
     expected, record = EXPECTED["runs"][run], log.store.get(run)
     assert (record.name, record.state.value) == (expected["name"], expected["state"])
     assert len(log.store.events(run)) == expected["events"]
-    assert log.verify(run) == []
+    assert log.problems(run) == []
     assert {pair: one.number for pair, one in log.current(run).items()} == expected["standing"]
 
 
@@ -68,4 +68,4 @@ def test_new_verdicts_go_on_from_the_last_one(log, run):
     assert log.undo(run, "12:34", "Ada").verdict == "withdrawn"
     assert added.number == len(before) + 1
     assert log.entries(run)[: len(before)] == before
-    assert log.verify(run) == []
+    assert log.problems(run) == []

@@ -86,13 +86,13 @@ def test_verdicts_are_kept_by_the_store_and_go_with_the_run(log, run):
 def test_changes_behind_its_back_show(log, run):
     for pair in "abc":
         log.add(run, pair, "match", who="ann")
-    assert log.verify(run) == []
+    assert log.problems(run) == []
     with log.store.database.write() as tx:
         tx.execute(sa.update(verdicts).where(verdicts.c.number == 2).values(verdict="non-match"))
-    assert log.verify(run) == ["Entry 2 ('b') was altered after it was recorded."]
+    assert log.problems(run) == ["Entry 2 of the verdict log ('b') was altered after it was recorded."]
     with log.store.database.write() as tx:
         tx.execute(sa.delete(verdicts).where(verdicts.c.number == 1))
-    assert log.verify(run) == ["Entry 1 is missing."]
+    assert log.problems(run) == ["Entry 1 of the verdict log is missing."]
 
 
 @pytest.fixture
@@ -139,7 +139,7 @@ def test_reviewers_side_by_side_keep_the_chain(log, run):
     for thread in threads:
         thread.join()
     assert [entry.number for entry in log.entries(run)] == list(range(1, 46))
-    assert log.verify(run) == []
+    assert log.problems(run) == []
 
 
 def test_many_at_once_are_the_same_entries_as_one_by_one(log, run):
@@ -150,9 +150,9 @@ def test_many_at_once_are_the_same_entries_as_one_by_one(log, run):
     assert {entry.note for entry in added} == {"bulk: sample of 10, all match"}
     assert all(map(is_bulk, added))
     assert not any(map(is_sampled, added))
-    assert log.verify(run) == []
+    assert log.problems(run) == []
     log.add(run, "a", "non-match", who="ann")  # the chain goes on behind them
-    assert log.verify(run) == []
+    assert log.problems(run) == []
 
 
 def test_many_at_once_touch_only_pairs_that_nobody_has_judged(log, run):
@@ -174,7 +174,7 @@ def test_many_are_withdrawn_together_but_for_what_was_judged_anew(log, run):
     assert [entry.pair_id for entry in withdrawn] == ["a"]
     assert {pair: entry.verdict for pair, entry in log.current(run).items()} == {"b": "non-match"}
     assert log.undo_many(run, numbers, "bob") == []
-    assert log.verify(run) == []
+    assert log.problems(run) == []
 
 
 def test_many_are_all_recorded_or_none(log, run):
@@ -190,7 +190,7 @@ def test_many_are_all_recorded_or_none(log, run):
 def test_the_most_at_once_are_recorded(log, run):
     pairs = [f"pair{number}" for number in range(MAX_AT_ONCE)]
     assert len(log.add_many(run, pairs, "match", who="ann")) == MAX_AT_ONCE
-    assert log.verify(run) == []
+    assert log.problems(run) == []
 
 
 def test_many_at_once_by_several_people_keep_the_chain_and_judge_a_pair_once(log, run):
@@ -208,4 +208,4 @@ def test_many_at_once_by_several_people_keep_the_chain_and_judge_a_pair_once(log
     entries = log.entries(run)
     assert sorted(entry.pair_id for entry in entries) == sorted(pairs)
     assert [entry.number for entry in entries] == list(range(1, 61))
-    assert log.verify(run) == []
+    assert log.problems(run) == []

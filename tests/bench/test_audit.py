@@ -5,7 +5,7 @@ import pytest
 
 from riskcore.bench.audit.missed import missed_row
 from riskcore.bench.audit.simulate import Population, design_audits, random_audits, warped
-from riskcore.bench.audit.table import audit_rows, finished_runs, needed_row
+from riskcore.bench.audit.table import audit_rows, coverage_shares, finished_runs, needed_row
 from riskcore.errors import ConfigError
 
 
@@ -56,6 +56,15 @@ def test_the_table_has_a_line_for_each_measure():
     few = needed_row("run", labels(0.01), 20)
     assert few["design"] is not None
     assert few["design"] <= few["random"]
+
+
+def test_shares_of_coverage_are_counted():
+    row = {"rmse": 0.02, "bias": 0.0, "half_width": 0.04}
+    same = {"rmse": 0.02, "bias": 0.02, "half_width": 0.04}  # the value is the same in every audit
+    parts = ((0.93, row), (0.97, row), (0.971, row), (1.0, same), (0.92, row))
+    rows = [{**other, "coverage": coverage} for coverage, other in parts]
+    wanted = {"lines": 5, "within": 2, "above": 2, "below": 1, "still": 1, "lowest": 0.92}
+    assert coverage_shares(rows) == wanted
 
 
 def test_a_folder_without_runs_is_refused(tmp_path):

@@ -37,29 +37,56 @@ _STEADY = """element => new Promise(done => {
 })"""
 
 
+class Server:
+    """The screens in a process of their own on a free port, with runs and data under the root.
+
+    `variables` are added to the environment.
+    """
+
+    def __init__(self, root: Path, **variables: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.root, self.address = root, f"http://localhost:{self.port}"
+        self._variables = variables
+        root.mkdir(parents=True, exist_ok=True)
+
+    def start(self) -> None:
+        environment = {
+            **os.environ,
+            "RISKCORE_RUNS": str(self.root / "runs"),
+            "RISKCORE_DATA": str(self.root / "data"),
+            "STREAMLIT_SERVER_HEADLESS": "true",
+            **self._variables,
+        }
+        command = [sys.executable, "-m", "riskcore", "serve", "--port", str(self.port)]
+        with (self.root / "server.log").open("ab") as log:
+            self._process = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=log, stderr=log)
+        try:
+            _wait_until_healthy(self.address, self._process)
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(timeout=20)
+
+    def kill(self) -> None:
+        """As `kill -9` does: nothing can be put in order."""
+        self._process.kill()
+        self._process.wait(timeout=20)
+
+
 @contextmanager
 def serving(root: Path) -> Iterator[str]:
-    """The screens on a free port, with runs and data under the root; gives their address."""
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "RISKCORE_RUNS": str(root / "runs"),
-        "RISKCORE_DATA": str(root / "data"),
-        "STREAMLIT_SERVER_HEADLESS": "true",
-    }
-    root.mkdir(parents=True, exist_ok=True)
-    command = [sys.executable, "-m", "riskcore", "serve", "--port", str(port)]
-    with (root / "server.log").open("wb") as log:
-        server = subprocess.Popen(command, cwd=PROJECT, env=environment, stdout=log, stderr=log)
-        try:
-            address = f"http://localhost:{port}"
-            _wait_until_healthy(address, server)
-            yield address
-        finally:
-            server.terminate()
-            server.wait(timeout=20)
+    """A server of the screens; gives its address."""
+    server = Server(root)
+    server.start()
+    try:
+        yield server.address
+    finally:
+        server.stop()
 
 
 def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:

@@ -6,11 +6,13 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from riskcore.audit import VerdictLog
+from riskcore.audit.assigned import assign, target_pairs
 from riskcore.audit.draws import drawn_pairs
 from riskcore.audit.labels import draft_config
-from riskcore.runs import RunFolder, RunStore
+from riskcore.runs import RunFolder, RunState, RunStore
 from riskcore.runs.worker.execute import execute
 from tests.browser.driver import serving, settle, visit
+from tests.pages.synthetic_run import write_run
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import fake_engine
 
@@ -80,7 +82,36 @@ def test_pairs_are_labelled_with_the_keyboard(page, site, draft, place):
 def test_a_link_to_labelling_opens_it_whatever_was_open_before(page, site, draft):
     visit(page, f"{site}/audit?run={draft.id}")
     page.get_by_role("tab", name="Log").click()
-    page.get_by_text("log is empty").or_(page.get_by_text("All checksums match")).wait_for()
+    page.get_by_text("log is empty").or_(page.get_by_text("as they were recorded")).wait_for()
     page.get_by_role("link", name="Fine-tuning").click()
     page.get_by_role("link", name="Label 100 pairs").click()
     expect(page.get_by_role("tab", name="Label")).to_have_attribute("aria-selected", "true")
+
+
+def test_a_work_list_is_judged_blind_with_the_keyboard(page, site, draft, place):
+    folder = RunFolder(draft.folder)
+    listed = target_pairs(folder)[-3:]
+    assign(folder, "last three", ["analyst"], listed, blind=True)
+    visit(page, f"{site}/audit?run={draft.id}")
+    page.get_by_text("You have 3 pairs left in “last three”.").wait_for()
+    page.get_by_role("button", name="Work lists").click()
+    page.get_by_role("button", name="Work", exact=True).click()
+    page.get_by_text("0 of 3 judged").wait_for()
+    for number, pair in enumerate(listed, start=1):
+        judge(page, key_of(pair), f"{number} of 3 judged")
+    page.get_by_text("All 3 pairs are judged.").wait_for()
+    judge(page, "z", "2 of 3 judged")
+    judge(page, "u", "3 of 3 judged")
+    given = VerdictLog(RunStore(place / "runs")).current(draft.id)
+    assert [given[pair].verdict[0] for pair in listed] == [key_of(listed[0]), key_of(listed[1]), "u"]
+
+
+def test_a_screen_that_came_too_early_goes_on_once_the_run_is_done(page, site, place):
+    """The way to labelling is there as soon as pairs are ranked, which is before the run is done."""
+    record = write_run(place / "runs", 40, 2, state=RunState.RUNNING)
+    RunStore(place / "runs").claim(record.id)
+    visit(page, f"{site}/audit?run={record.id}&draw={DRAWN}")
+    expect(page.get_by_text("Pairs can be drawn once the run is done.")).to_be_visible()
+    expect(page.get_by_test_id("stProgress").first).to_be_visible()
+    RunStore(place / "runs").finish(record.id, RunState.DONE)
+    expect(page.get_by_role("button", name=f"Draw {DRAWN} pairs")).to_be_visible()

@@ -92,7 +92,7 @@ def label(page: Page, root: Path, matches: set[tuple[str, str]]) -> None:
     """A hundred verdicts, one key each."""
     press(page, "Label about a hundred pairs")
     page.get_by_role("link", name="Label 100 pairs").click(timeout=WORK)
-    page.get_by_role("button", name=f"Draw {LABELS} pairs").click()
+    page.get_by_role("button", name=f"Draw {LABELS} pairs").click(timeout=WORK)  # ranked is not done yet
     page.get_by_text(f"0 of {LABELS}").wait_for()
     folder = RunFolder(RunStore(root / "runs").list()[0].folder)
     for number, pair in enumerate(drawn_pairs(folder)["pair_id"], start=1):

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import csv
+import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
+
+from riskcore.data import find_sample
 
 Rows = Sequence[Sequence[str]]
 
 TABLE_A = [["id", "title", "year"], *([f"a{n}", f"left title {n}", str(1990 + n)] for n in range(12))]
 TABLE_B = [["id", "title", "year"], *([f"b{n}", f"right title {n}", str(1990 + n)] for n in range(12))]
 PAIR_HEADER = ["ltable_id", "rtable_id", "label"]
+PAIRS = 120  # of each split of a small sample
 
 
 def pairs_of(start: int, count: int) -> list[list[str]]:
@@ -61,3 +66,17 @@ def write_parquet_folder(folder: Path, files: Mapping[str, Rows] | None = None) 
     for stem, rows in (files or sound_files()).items():
         write_parquet(folder / f"{stem}.parquet", rows)
     return folder
+
+
+def small_sample(name: str, folder: Path, labelled: bool = True) -> str:
+    """The tables of a sample with the first pairs of each of its splits."""
+    folder.mkdir(parents=True)
+    sample = find_sample(name).path
+    for table in ("tableA.csv", "tableB.csv"):
+        shutil.copy(sample / table, folder)
+    for split in ("train", "valid", "test"):
+        pairs = pd.read_csv(sample / f"{split}.csv", dtype=str).head(PAIRS)
+        if split == "test" and not labelled:
+            pairs = pairs.drop(columns="label")
+        pairs.to_csv(folder / f"{split}.csv", index=False)
+    return str(folder)

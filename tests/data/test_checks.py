@@ -7,8 +7,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from riskcore.data import inspect_data
+from riskcore.config import DataConfig
+from riskcore.data import inspect_data, open_data
 from riskcore.data.overlap import record_codes
+from riskcore.data.problems import DataFormatError
 from tests.data.folders import PAIR_HEADER, pairs_of, sound_files, write_folder
 
 
@@ -26,7 +28,10 @@ def with_title(tmp_path, *titles):
     return write_folder(tmp_path / "x", {"tableA": rows})
 
 
-@pytest.mark.parametrize("cell", ["=1+1", "+cmd", "-blue", "@SUM(A1)", "+1 555 0100 x", "-2+3", "\t=1", "- blue"])
+@pytest.mark.parametrize(
+    "cell",
+    ["=1+1", "+cmd", "-blue", "@SUM(A1)", "+1 555 0100 x", "-2+3", "\t=1", "- blue", "＝1+1", ";=1+1", "a;=1", " =x"],
+)
 def test_formula_like_cells(tmp_path, cell):
     assert warned(with_title(tmp_path, cell)) == {("formula_cell", "tableA.csv", 2, "title")}
 
@@ -147,3 +152,53 @@ def test_pair_checks_agree_with_a_plain_loop(tmp_path, train, valid, test):
     kinds = ("duplicate_pair", "contradictory_pair", "pair_in_two_splits", "content_crosses_splits")
     found = {(kind, file.split(".")[0], row - 2) for kind, file, row, _ in warned(folder) if kind in kinds}
     assert found == expected(splits, content)
+
+
+def identified(folder, wrong=0, pairs=60):
+    """A data set with a column that holds the entity's identity, but for a few pairs."""
+    a = [["id", "title", "entity"], *([f"a{n}", f"left {n}", f"e{n}"] for n in range(pairs))]
+    b = [["id", "title", "entity"], *([f"b{n}", f"right {n}", f"e{n}"] for n in range(pairs))]
+    train = [["ltable_id", "rtable_id", "label"]]
+    for n in range(pairs):
+        label = 1 if n % 2 else 0
+        train.append([f"a{n}", f"b{n if n % 2 else (n + 2) % pairs}", str(1 - label if n < wrong else label)])
+    return write_folder(folder, {"tableA": a, "tableB": b, "train": train, "valid": None, "test": None})
+
+
+def test_a_column_that_holds_the_identity_is_reported(tmp_path):
+    data = open_data(identified(tmp_path / "leaky"))
+    (found,) = [problem for problem in data.warnings if problem.kind == "identity_column"]
+    assert found.column == "entity"
+    assert "30 of 30 matches and in 0 of 30 non-matches" in found.message
+    assert "data.leave_out=entity" in found.cure
+
+
+def test_a_column_that_is_left_out_is_not_read(tmp_path):
+    data = open_data(identified(tmp_path / "leaky"), DataConfig(leave_out=("entity",)))
+    assert data.attributes == ("title",)
+    assert "identity_column" not in {problem.kind for problem in data.warnings}
+
+
+def test_a_good_attribute_is_no_leak(tmp_path):
+    data = open_data(identified(tmp_path / "honest", wrong=4))
+    assert "identity_column" not in {problem.kind for problem in data.warnings}
+
+
+@pytest.mark.parametrize(("file", "wrong", "right"), [("test", "Label", "label"), ("train", " LABEL", "label")])
+def test_a_label_under_another_name_is_an_error(tmp_path, file, wrong, right):
+    pairs = [row if place else [*row[:2], wrong] for place, row in enumerate(pairs_of(0, 4))]
+    with pytest.raises(DataFormatError) as error:
+        open_data(write_folder(tmp_path / "data", {file: pairs}))
+    (found,) = [problem for problem in error.value.problems if problem.kind == "misspelt_column"]
+    assert found.cure == f"Rename it to {right}."
+    assert str(found.file).endswith(f"{file}.csv")
+    assert found.row == 1
+
+
+def test_pairs_whose_ids_hold_colons_are_told_apart(tmp_path):
+    a = [["id", "title"], ["a", "one"], ["a:b", "two"]]
+    b = [["id", "title"], ["b:c", "one"], ["c", "two"]]
+    test = [["ltable_id", "rtable_id"], ["a", "b:c"], ["a:b", "c"]]
+    changed = {"tableA": a, "tableB": b, "test": test, "train": None, "valid": None}
+    data = open_data(write_folder(tmp_path / "data", changed))
+    assert data.splits["test"].ids.tolist() == [r"a:b\:c", r"a\:b:c"]

@@ -84,7 +84,10 @@ def test_within_one_table_a_pair_has_no_order(tmp_path):
 
 
 def test_an_apostrophe_against_formulas_is_no_part_of_an_id(tmp_path):
-    write_file(tmp_path / "pairs.csv", [["left_id", "right_id", "left_t", "right_t"], ["-5", "=7", "x", "y"]])
+    write_file(
+        tmp_path / "pairs.csv",
+        [["left_id", "right_id", "left_t", "right_t"], ["-5", "=7", "x", "y"], ["a;=1", "b", "x", "y"]],
+    )
     data = open_data(tmp_path / "pairs.csv")
-    found = read(tmp_path, data, [["ltable_id", "rtable_id", "label"], ["'-5", "'=7", "m"]])
-    assert found.ids.tolist() == ["-5:=7"]
+    found = read(tmp_path, data, [["ltable_id", "rtable_id", "label"], ["'-5", "'=7", "m"], ["a;'=1", "b", "n"]])
+    assert found.ids.tolist() == ["-5:=7", "a;=1:b"]

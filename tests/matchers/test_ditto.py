@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
+from safetensors.torch import load_file
 
 from riskcore.config import MatcherConfig, TuneConfig
 from riskcore.errors import MatcherError
 from riskcore.matchers import TuningSet, create, ditto, load, save
 from riskcore.matchers.ditto import DittoMatcher
 from riskcore.matchers.serialise import LEFT, RIGHT, SHARED, Serialiser, document_frequency, perturbed
-from riskcore.matchers.transformer import Transformer
+from riskcore.matchers.transformer import Transformer, load_encoder
 from riskcore.training.supervised import train_on_labels
 from tests.matchers.people import ATTRIBUTES, examples, table
 
@@ -126,6 +130,41 @@ def test_wrong_folders_are_told(tmp_path: Path, tiny_transformer: Path) -> None:
         build(tmp_path).begin(examples(3), seed=0)
     with pytest.raises(MatcherError, match="leave at least one"):
         build(tiny_transformer, frozen_layers=3).begin(examples(3), seed=0)
+
+
+@pytest.fixture
+def copied(tiny_transformer: Path, tmp_path: Path) -> Path:
+    return Path(shutil.copytree(tiny_transformer, tmp_path / "copied"))
+
+
+def test_pickled_weights_are_refused(copied: Path) -> None:
+    weights = copied / "model.safetensors"
+    torch.save(load_file(weights), copied / "pytorch_model.bin")
+    weights.unlink()
+    with pytest.raises(MatcherError, match=r"No Transformer can be loaded .* weights as \.safetensors"):
+        load_encoder(copied, 0.1)
+
+
+def test_damaged_weights_are_refused_in_words(copied: Path) -> None:
+    weights = copied / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:100])
+    with pytest.raises(MatcherError, match="No Transformer can be loaded"):
+        load_encoder(copied, 0.1)
+
+
+def test_code_in_a_folder_is_never_run(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless it is told not to, transformers asks on the terminal, and runs it after a "y"."""
+    asked: list[str] = []
+    monkeypatch.setattr("builtins.input", lambda *words: asked.append("input") or "y")
+    ran = copied / "ran"
+    (copied / "own.py").write_text(f"open({str(ran)!r}, 'w')\nclass Model: pass\nclass Config: pass\n")
+    config = json.loads((copied / "config.json").read_text())
+    config |= {"model_type": "own", "auto_map": {"AutoModel": "own.Model", "AutoConfig": "own.Config"}}
+    (copied / "config.json").write_text(json.dumps(config))
+    with pytest.raises(MatcherError, match="code in it is never run"):
+        load_encoder(copied, 0.1)
+    assert not ran.exists()
+    assert asked == []
 
 
 def test_the_installed_weights_learn_in_silence(capfd: pytest.CaptureFixture[str]) -> None:

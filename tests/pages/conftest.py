@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 import streamlit as st
+from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from tests.pages.synthetic_run import write_run
@@ -38,10 +40,11 @@ def done(runs):
 
 @pytest.fixture
 def screen():
-    """Open a screen: `screen("pairs", run=..., pair=...)`."""
+    """Open a screen: `screen("pairs", run=..., pair=...)`; `user` are the claims of who is signed in."""
 
-    def opened(name: str, **address: str) -> AppTest:
+    def opened(name: str, user: dict[str, object] | None = None, **address: str) -> AppTest:
         app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=SECONDS)
+        app.user = user if user is not None else app.user
         for key, value in address.items():
             app.query_params[key] = value
         if name == "overview":
@@ -65,3 +68,40 @@ def words(app: AppTest) -> str:
     parts += [str(element.value) for element in app.metric]
     parts += [str(getattr(element, "body", getattr(element.proto, "body", ""))) for element in app.get("html")]
     return "\n".join(parts)
+
+
+SIGN_IN = """
+[auth]
+redirect_uri = "http://localhost:8501/oauth2callback"
+cookie_secret = "a long secret that nobody guesses"
+client_id = "riskcore"
+client_secret = "another one"
+server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
+"""
+
+
+@pytest.fixture
+def secrets_file(tmp_path):
+    """The only place where Streamlit looks for secrets; read anew in every test."""
+    path = tmp_path / "secrets.toml"
+    before = config.get_option("secrets.files")
+    where = config.get_where_defined("secrets.files")
+    config._set_option("secrets.files", [str(path)], where)
+    st.secrets._reset()
+    yield path
+    st.secrets._reset()
+    config._set_option("secrets.files", before, where)
+
+
+def claims_of(address: str, **others: object) -> dict[str, object]:
+    """What a sign-in service says of a person."""
+    return {
+        "is_logged_in": True,
+        "iss": "https://login.example.org",
+        "sub": f"number of {address}",
+        "iat": time.time(),
+        "email": address,
+        "email_verified": True,
+        "name": "Somebody Else",
+        **others,
+    }

@@ -16,6 +16,7 @@ from riskcore.config import RunConfig
 from riskcore.evaluation import score_method
 from riskcore.metrics.kinds import Metric
 from riskcore.metrics.values import MetricMatrix
+from riskcore.pair_ids import pair_id
 from riskcore.risk import auroc, prior_model
 from riskcore.risk.model import RiskModel
 from riskcore.rules.firing import fire
@@ -63,8 +64,9 @@ def write_run(
     seed: int = 0,
     more_rules: int = 0,
     more_methods: tuple[str, ...] = (),
+    first_ids: tuple[tuple[str, str], ...] = (),
 ) -> RunRecord:
-    """Create a run under the root and fill its folder."""
+    """Create a run under the root and fill its folder. `first_ids` are the record ids of its first pairs."""
     store, chance = RunStore(root), np.random.default_rng(seed)
     record = store.create(RunConfig(source=str(root / "source"), target=str(root / "target")), name)
     folder = RunFolder(record.folder)
@@ -72,7 +74,7 @@ def write_run(
     matrix = _metrics(labels, chance)
     rules = _rules(matrix, labels, (*RULES, *_more(more_rules)))
     fired = fire(rules.rules, matrix)
-    ids = np.array([f"a{row}:b{row}" for row in range(pairs)])
+    ids = np.array([*(pair_id(*one) for one in first_ids), *(f"a{n}:b{n}" for n in range(len(first_ids), pairs))])
     _write_static(folder, ids, matrix, rules, fired, labels if truth else None, hostile, chance)
     rows = [
         row for m in methods for row in _write_method(folder, m, ids, rules, fired, labels, iterations, truth, chance)

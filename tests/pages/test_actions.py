@@ -18,11 +18,12 @@ from pages.parts.runs import run_start
 from pages.parts.runs.run_picker import View
 from pages.parts.runs.sample_run import sample_config
 from riskcore.audit import VerdictLog
-from riskcore.audit.verdicts import _digest
+from riskcore.audit.chain import entry_digest
 from riskcore.data import find_sample
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
 from riskcore.runs.readers.time_left import estimate_seconds, run_progress, step_words, steps_of, within_step
 from riskcore.runs.store.database import verdicts
+from riskcore.storage.files import write_json
 from riskcore.training.costs import RunSizes
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
@@ -74,13 +75,13 @@ def test_the_progress_of_a_finished_run_is_complete(done, runs):
 
 def test_muting_a_rule_changes_the_ranking_at_once(screen, done):
     app = screen("rules", run=done.id, one="5")
-    control = next(c for c in app.get("button_group") if "What if" in c.label)
+    control = next(c for c in app.get("button_group") if "This rule has" in c.label)
     app = checked(control.set_value("muted").run())
     text = words(app)
-    assert "What if: 1 muted" in text
+    assert "Decided by people: 1 muted" in text
     assert "changes;" in text
-    app = checked(next(b for b in app.button if b.label == "Reset").click().run())
-    assert "What if: 1 muted" not in words(app)
+    app = checked(next(b for b in app.button if b.label == "Clear").click().run())
+    assert "Decided by people: 1 muted" not in words(app)
 
 
 def test_exports_hold_verdicts_and_escape_formulas(screen, done, runs):
@@ -97,7 +98,7 @@ def test_more_than_ten_thousand_verdicts_are_counted_and_exported(screen, runs):
     record = write_run(runs, 10_300, 1, methods=("risk",))
     log = VerdictLog(RunStore(runs))
     add_many(log, record.id, [(f"a{row}:b{row}", "match" if row < 10_200 else "unsure") for row in range(10_300)])
-    assert log.verify(record.id) == []
+    assert log.problems(record.id) == []
     app = screen("audit", run=record.id, part="Verdicts")
     assert [metric.value for metric in app.metric][:2] == ["10,300", "10,200 · 0 · 100"]
     view = View(record, RunFolder(record.folder), "risk", 0)
@@ -114,7 +115,7 @@ def add_many(log: VerdictLog, run: str, said: list[tuple[str, str]]) -> None:
     rows, before = [], ""
     for number, (pair, verdict) in enumerate(said, start=1):
         facts = {"run": run, "number": number, "pair_id": pair, "verdict": verdict, "note": "", "who": "ann", "at": 1e9}
-        before = _digest(before, facts)
+        before = entry_digest(before, facts)
         rows.append({**facts, "digest": before})
     with log.store.database.write() as tx:
         tx.execute(sa.insert(verdicts), rows)
@@ -135,18 +136,18 @@ def test_a_tampered_log_is_noticed(screen, done, runs):
     VerdictLog(store).add(done.id, "a1:b1", "match", who="ann")
     with sqlite3.connect(runs / "riskcore.sqlite") as database:
         database.execute("UPDATE verdicts SET verdict = 'non-match'")
-    assert "changed outside Riskcore" in words(screen("audit", run=done.id, part="Log"))
+    assert "not as it was recorded" in words(screen("audit", run=done.id, part="Log"))
 
 
 def test_a_run_without_validation_labels_does_not_claim_any(screen, done):
     """It was captioned "Labels used: validation"."""
     rows = json.loads((done.folder / "summary.json").read_text())
     rows = [{**row, "validation_f1": None, "labels_used": ["source"]} for row in rows]
-    (done.folder / "summary.json").write_text(json.dumps(rows))
+    write_json(done.folder / "summary.json", rows)
     results = json.loads((done.folder / "results.json").read_text())
     why = "There are no validation labels of both classes."
     results["methods"]["risk"] |= {"best_iteration": 0, "labels_used": ["source"], "lacked": [why]}
-    (done.folder / "results.json").write_text(json.dumps(results))
+    write_json(done.folder / "results.json", results)
     (done.folder / "comparison.json").unlink()
     live = words(screen("fine_tuning", run=done.id))
     assert why in live
@@ -174,7 +175,7 @@ def test_compare_shows_f1_without_pairs_that_have_the_content_of_a_labelled_pair
     results = json.loads((done.folder / "results.json").read_text())
     for row in results["methods"].values():
         row |= {"twins": 297, "f1_without_twins": 0.875}
-    (done.folder / "results.json").write_text(json.dumps(results))
+    write_json(done.folder / "results.json", results)
     text = words(screen("compare", run=done.id))
     assert "297 target pairs with the same content as a labelled source or validation pair." in text
     assert "F1 without: tradition 87.5 %, risk 87.5 %" in text
@@ -200,7 +201,7 @@ def test_compare_shows_a_run_whose_comparison_is_older(screen, done):
     file = RunFolder(done.folder).comparison_file
     older = json.loads(file.read_text())
     del older["reliability"]
-    file.write_text(json.dumps(older))
+    write_json(file, older)
     text = words(screen("compare", run=done.id))
     assert "Calibration" in text
     assert "Fixed and broken labels" in text

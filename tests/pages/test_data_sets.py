@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 
 import pandas as pd
@@ -9,10 +10,11 @@ import pytest
 
 from pages.parts.data import known_sets as registry
 from pages.parts.data.set_view import _guess, map_problem
+from pages.parts.frame.text import short
 from pages.parts.runs import run_start
 from riskcore.data import find_sample
 from riskcore.runs import RunStore
-from tests.pages.conftest import checked, words
+from tests.pages.conftest import SIGN_IN, checked, claims_of, words
 
 
 def test_corrected_types_go_into_the_next_run(screen, runs, monkeypatch):
@@ -36,12 +38,58 @@ def test_counterparts_are_guessed_by_name_and_checked():
     assert "is mapped twice" in map_problem({"author": "writers", "editor": "writers"})
 
 
-@pytest.mark.parametrize("path", ["/nowhere/at/all", "relative/nothing"])
-def test_a_folder_that_is_not_there_is_named(screen, path):
-    app = screen("data_sets")
+def open_by_path(app, path: str):
     next(field for field in app.text_input if field.label == "Folder, or file of pairs").set_value(path)
-    app = checked(next(button for button in app.button if button.label == "Open").click().run())
-    assert "There is no file or folder at" in words(app)
+    return checked(next(button for button in app.button if button.label == "Open").click().run())
+
+
+@pytest.fixture
+def shared(places, monkeypatch):
+    """A folder that may be opened, with a data set in it."""
+    shutil.copytree(find_sample("products").path, places / "shared" / "products")
+    monkeypatch.setenv("RISKCORE_OPEN_PATHS", f"/nowhere{os.pathsep}{places / 'shared'}")
+    return places / "shared"
+
+
+def test_nothing_is_opened_by_path_unless_a_setting_allows_it(screen):
+    assert "Folder, or file of pairs" not in [field.label for field in screen("data_sets").text_input]
+
+
+def test_a_folder_that_a_setting_names_can_be_opened(screen, shared):
+    app = open_by_path(screen("data_sets"), str(shared / "products"))
+    assert str(shared / "products") in registry.known_sets()
+    assert "cannot be opened" not in words(app)
+
+
+def test_a_refusal_does_not_tell_whether_there_is_something(screen, shared, places):
+    (places / "secret").mkdir()
+    (shared / "link").symlink_to(places / "secret")
+    (shared / "trap").mkdir()
+    (shared / "trap" / "tableA.csv").symlink_to("/etc/hostname")
+    said = set()
+    asked = [places / "secret", places / "nothing", shared / "nothing", shared / "link", shared / "trap"]
+    for path in (
+        *map(str, asked),
+        "/etc/hostname",
+        f"{shared}/../secret",
+        "~root",
+        "~nobody-here",
+        "a\0b",
+        "x" * 5_000,
+    ):
+        text = open_by_path(screen("data_sets"), path).code[0].value
+        assert text.startswith(short(path, 200))
+        said.add(text.removeprefix(short(path, 200)))
+    assert len(said) == 1
+    assert not any(str(path) in registry.known_sets() for path in asked)
+
+
+def test_nothing_is_opened_by_path_where_people_sign_in(screen, shared, secrets_file):
+    access = '[access]\neveryone = true\ndefault_role = "owner"\n'
+    secrets_file.write_text(f"{SIGN_IN}\n{access}", encoding="utf-8")
+    app = screen("data_sets", user=claims_of("ada@example.org"))
+    assert app.selectbox
+    assert "Folder, or file of pairs" not in [field.label for field in app.text_input]
 
 
 def test_what_is_possible_is_said_before_a_run(screen, places):

@@ -150,3 +150,13 @@ def test_the_list_of_runs_shows_a_draft(screen, draft):
     app = screen("overview")
     assert any("draft" in str(element.value) for element in app.markdown)
     assert "Label" in [link.proto.label for link in app.get("page_link")]
+
+
+def test_attributes_can_be_left_out(screen, tables, started, runs):
+    """As a column that holds the entity's identity should be."""
+    app = screen("fine_tuning", target=tables)
+    name = app.multiselect(key="form leave out").options[0]
+    app = checked(app.multiselect(key="form leave out").set_value([name]).run())
+    press(app, next(label for label in labels_of(app) if label.startswith("Rank")))
+    (run,) = started
+    assert RunStore(runs).config(run).data.leave_out == (name,)

@@ -136,7 +136,7 @@ def test_a_group_is_judged_by_a_sample_and_then_at_once(app, run, log, first):
     assert len(bulk) == others
     assert {(entry.verdict, entry.note) for entry in bulk} == {("match", bulk_note(10, "match"))}
     assert len(current) == first.pairs
-    assert log.verify(run.id) == []
+    assert log.problems(run.id) == []
     assert f"{first.pairs} judged" in words(app)
     app = press(app, f"Withdraw these {others} bulk verdicts")
     assert set(log.current(run.id)) == {entry.pair_id for entry in sampled}

@@ -93,16 +93,6 @@ def test_undo_returns_to_the_pair(screen, draft, log):
     assert {pair: one.verdict for pair, one in log.current(draft.id).items()} == {first: "non-match"}
 
 
-def test_undo_leaves_verdicts_on_other_pairs_alone(screen, draft, log):
-    folder = RunFolder(draft.folder)
-    draw_pairs(folder, 5)
-    ids = pd.read_parquet(folder.pairs_file, columns=["pair_id"])["pair_id"]
-    other = next(pair for pair in ids if pair not in drawn_of(draft))
-    log.add(draft.id, other, "match", who="analyst")
-    app = screen("audit", run=draft.id)
-    assert next(button for button in app.button if button.label == "Undo").disabled
-
-
 def test_labels_of_both_kinds_start_the_next_run(screen, draft, log, runs, monkeypatch):
     started = []
     monkeypatch.setattr(run_start, "start", lambda store, run: started.append(run))

@@ -18,7 +18,9 @@ PARTS = sorted((PROJECT / "pages" / "parts").rglob("*.py"))
 TORCH_FREE = ("riskcore.data", "riskcore.rules", "riskcore.risk", "riskcore.runs", "riskcore.audit")
 TORCH_FREE += ("riskcore.evaluation", "riskcore.metrics", "riskcore.config", "riskcore.errors", "riskcore.registry")
 TORCH_FREE += ("riskcore.paths", "riskcore.storage", "riskcore.columns", "riskcore.training.costs", "riskcore.version")
-TORCH_FREE += ("riskcore.apply.jobs", "riskcore.apply.sheets")
+TORCH_FREE += ("riskcore.logs", "riskcore.apply.jobs", "riskcore.apply.sheets", "riskcore.access", "riskcore.sandbox")
+TORCH_FREE += ("riskcore.scale.queries", "riskcore.scale.reading", "riskcore.scale.known", "riskcore.scale.folder")
+TORCH_FREE += ("riskcore.scale.explanations", "riskcore.scale.export_jobs")
 
 
 def test_every_script_is_a_screen_and_every_screen_a_script():
@@ -55,6 +57,43 @@ def test_the_web_process_never_imports_torch():
         code += "".join(f"importlib.import_module({name!r})\n" for name in _imports(script))
     code += "assert 'torch' not in sys.modules and 'transformers' not in sys.modules\n"
     subprocess.run([sys.executable, "-c", code], cwd=PROJECT, check=True, timeout=120)
+
+
+READERS = {
+    "inspect_data", "open_data", "build_workload", "data_figures", "read_text_file", "read_csv", "read_parquet",
+    "read_folder", "read_pair_file", "read_file", "read_brought", "unpacked", "unpack_tables", "unpack",
+    "read_workbook", "sheet_names", "detect_csv", "arrange", "assemble", "recognise", "detect_columns", "scores_of",
+    "coverage", "found_candidates", "has_found_candidates", "candidate_preview", "fitting", "read_label_file",
+    "read_labels_text", "bring_verdicts", "read_verdicts", "pairs_in", "find_sample",
+}  # fmt: skip
+PARSERS = ("csv", "zipfile", "openpyxl", "xml", "pyarrow.csv", "pyarrow.dataset", "pyarrow.feather", "pickle")
+OWN_FILES = "score_columns.py"  # reads what the worker wrote into the folder of a run
+
+
+def test_the_web_process_reads_no_brought_file():
+    """Reading goes through `riskcore.sandbox.calls`, whose processes have limits: a file must not end the server."""
+    for script in (PROJECT / "app.py", *SCRIPTS, *PARTS):
+        tree = ast.parse(script.read_text(encoding="utf-8"))
+        for node in ast.walk(tree):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("riskcore."):
+                if not str(node.module).startswith(("riskcore.sandbox", "riskcore.runs")):
+                    assert not READERS & {one.name for one in node.names}, f"{script.name} imports a reader"
+                assert node.module != "riskcore.sandbox.tasks", script.name
+            if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and script.name != OWN_FILES:
+                reads = node.attr.startswith(("read_", "Parquet", "Excel")) and node.value.id in ("pd", "pq", "pa")
+                assert not reads, f"{script.name} reads with {node.value.id}.{node.attr}"
+        assert not set(PARSERS) & set(_imports(script)), script.name
+
+
+def test_the_list_of_readers_names_functions_that_exist():
+    defined = {
+        node.name
+        for folder in ("data", "audit")
+        for file in (PROJECT / "riskcore" / folder).rglob("*.py")
+        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8")))
+        if isinstance(node, ast.FunctionDef)
+    }
+    assert defined >= READERS
 
 
 def test_a_click_does_not_wait_for_a_full_collection():

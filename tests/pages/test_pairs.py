@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 
 import pytest
 
@@ -10,6 +11,7 @@ from pages.parts.runs.run_picker import run_words
 from riskcore.audit import VerdictLog
 from riskcore.errors import StorageError
 from riskcore.runs import PairQuery, RunFolder, RunState, RunStore, query_pairs
+from riskcore.runs.saved_filters import save_filter, saved_filters
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import HOSTILE
 
@@ -255,3 +257,105 @@ def test_a_pair_of_another_page_has_its_place(screen, done):
     assert "**71** of 120 in this queue" in words(app)
     app = press(app, "Next")
     assert app.query_params["pair"] == ids[71]
+
+
+def test_the_blind_order_shows_records_alone(screen, done, runs):
+    log = VerdictLog(RunStore(runs))
+    order = first_pairs(done, 3, sort="random", page_size=3)
+    log.add(done.id, order[0], "match", who="ann")
+    app = screen("pairs", run=done.id, sort="random", risk="0.9")
+    assert "no part of an estimate" in words(app)
+    (listed,) = [json.loads(one.proto.json) for one in app.get("bidi_component") if "queue" in one.proto.component_name]
+    assert [row["id"] for row in listed["rows"][:3]] == order
+    told = [
+        {key: row[key] for key in ("risk", "share", "label", "flip", "likely", "reason", "verdict")}
+        for row in listed["rows"]
+    ]
+    assert told == [{"risk": "", "share": 0.0, "label": "", "flip": "", "likely": "", "reason": "", "verdict": ""}] * 50
+    app = press(app, "Open the first pair")
+    text = words(app)
+    for word in ("probability 0.", "labelled", "The evidence says", "Risk of the label", "Verdict: =", "Together"):
+        assert word not in text
+    assert "rc-records" in text
+    app = press(app, "≠ Non-match")
+    assert (app.query_params["pair"], app.query_params["sort"]) == (order[1], "random")
+    assert log.current(done.id, "analyst")[order[0]].verdict == "non-match"
+
+
+def test_the_order_by_expected_gain_says_what_it_is(screen, done):
+    app = screen("pairs", run=done.id, sort="gain")
+    assert "Expected gain: risk times" in words(app)
+    (first,) = first_pairs(done, 1, sort="gain")
+    assert press(app, "Open the first pair").query_params["pair"] == first
+
+
+def test_tags_are_chosen_kept_in_the_note_and_filter_the_queue(screen, done, runs):
+    first, _, third = first_pairs(done)
+    log = VerdictLog(RunStore(runs))
+    log.add(done.id, third, "match", "see #Price", "ann")
+    app = screen("pairs", run=done.id, pair=first)
+    tags = next(one for one in app.multiselect if one.label == "Tags")
+    assert tags.options == ["#price"]
+    app.text_input(key=f"note {done.id} {first}").set_value("another colour")
+    app = checked(tags.set_value(["price"]).run())
+    press(app, "≠ Non-match")
+    assert log.current(done.id)[first].note == "another colour #price"
+    app = screen("pairs", run=done.id, tag="price")
+    assert "**2 pairs**" in words(app)
+    app = press(app, "Open the first pair")
+    assert app.query_params["pair"] == first
+    assert press(app, "Next").query_params["pair"] == third
+    assert "**120 pairs**" in words(screen("pairs", run=done.id, tag="nobody's"))
+
+
+def test_filters_are_saved_applied_and_removed(screen, done):
+    address = {"label": "= match", "rule": "5", "sort": "gain", "risk": ["0.2", "1.0"], "page": "2"}
+    app = screen("pairs", run=done.id, **address)
+    app.text_input(key="name of saved filters").set_value("# odd *matches*")
+    app = press(checked(app.run()), "Save")
+    (saved,) = saved_filters(RunFolder(done.folder))
+    assert saved.values == {"label": "= match", "rule": "5", "sort": "gain", "risk": [0.2, 1.0]}
+    assert saved.who == "analyst"
+    total = next(text.value for text in app.markdown if "pairs**" in str(text.value)).split(" ·")[0]
+
+    app = screen("pairs", run=done.id, flip="never flipped", kind="year differs", own="no verdict")
+    app = checked(app.button(key="saved filter # odd *matches*").click().run())
+    assert total in words(app)
+    assert app.selectbox(key="flip").value == "(any)"
+    assert {name: app.query_params[name] for name in ("label", "rule", "sort")} == {
+        "label": "= match",
+        "rule": "5",
+        "sort": "gain",
+    }
+    assert not {"kind", "own", "flip", "page"} & set(app.query_params)
+    app = checked(app.button(key="remove filter # odd *matches*").click().run())
+    assert saved_filters(RunFolder(done.folder)) == []
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"label": "<b>", "attribute": "gone", "risk": [3, "x"]}, {"risk": [0.9, 0.1], "rule": "999", "sort": "nonsense"}],
+)
+def test_saved_filters_that_are_none_today_are_left_out(screen, done, values):
+    save_filter(RunFolder(done.folder), "old", values)
+    app = screen("pairs", run=done.id, label="= match")
+    app = checked(app.button(key="saved filter old").click().run())
+    assert "**120 pairs**" in words(app)
+
+
+def test_a_key_pressed_too_early_judges_nothing(screen, done, runs):
+    """The browser sent the address of the pair just judged, and its button, once more."""
+    first, second, _ = first_pairs(done)
+    app = screen("pairs", run=done.id, pair=first)
+    app = press(app, "= Match")
+    app.query_params["pair"] = first
+    app = checked(app.run())
+    assert app.query_params["pair"] == second
+    app.session_state["pair of the verdict bar"] = None  # pressed while the next pair was being drawn
+    app = press(app, "= Match")
+    assert [(entry.pair_id, entry.verdict) for entry in VerdictLog(RunStore(runs)).entries(done.id)] == [
+        (first, "match")
+    ]
+    assert "The next pair is opening" in app.toast[0].value
+    app = press(press(app, "Previous"), "Previous")
+    assert app.query_params["pair"] == first  # on purpose

@@ -9,34 +9,21 @@ import json
 import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
 
 from pages.parts.frame.navigation import SCREENS
 from riskcore.audit import VerdictLog
+from riskcore.audit.continuing import continuing_config, create_continued
 from riskcore.config import AdaptConfig, MatcherConfig, RiskConfig, RunConfig, TuneConfig
-from riskcore.data import find_sample
 from riskcore.runs import PairQuery, RunFolder, RunRecord, RunState, RunStore, query_pairs
+from riskcore.runs.feedback_files import decide_rule
 from riskcore.runs.worker.execute import execute
+from riskcore.storage.files import write_json
+from tests.data.folders import PAIRS, small_sample
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
 
-PAIRS = 120  # of each split
 METHODS = ("tradition", "risk", "risk+", "supervised", "forest")
-
-
-def small_sample(name: str, folder: Path, labelled: bool = True) -> str:
-    """The tables of a sample with the first pairs of each of its splits."""
-    folder.mkdir(parents=True)
-    sample = find_sample(name).path
-    for table in ("tableA.csv", "tableB.csv"):
-        shutil.copy(sample / table, folder)
-    for split in ("train", "valid", "test"):
-        pairs = pd.read_csv(sample / f"{split}.csv", dtype=str).head(PAIRS)
-        if split == "test" and not labelled:
-            pairs = pairs.drop(columns="label")
-        pairs.to_csv(folder / f"{split}.csv", index=False)
-    return str(folder)
 
 
 def record_run(root: Path, labelled: bool) -> RunRecord:
@@ -70,6 +57,15 @@ def recorded(request, recorded_once, monkeypatch) -> RunRecord:
     return record
 
 
+@pytest.fixture
+def own(recorded_once, runs, monkeypatch) -> RunRecord:
+    """A copy of the run with labels, for tests that leave something behind."""
+    root, record = recorded_once[True]
+    shutil.copytree(root / "runs", runs)
+    monkeypatch.setenv("RISKCORE_RUNS", str(runs))
+    return RunStore(runs).get(record.id)
+
+
 SAID = {
     "overview": "recorded",
     "data_sets": "Every row was read",
@@ -79,6 +75,7 @@ SAID = {
     "compare": "labels",
     "audit": "Label some pairs",
     "results": "Pairs and entities",
+    "scored": "scored",
     "help": "Two records that may or may not refer",
 }
 
@@ -106,12 +103,12 @@ def test_a_card_explains_a_recorded_pair(screen, recorded, method):
     assert "Something unexpected" not in text
 
 
-def test_a_recorded_rule_is_shown_and_muted(screen, recorded):
-    app = screen("rules", run=recorded.id, one="0")
-    control = next(c for c in app.get("button_group") if "What if" in c.label)
+def test_a_recorded_rule_is_shown_and_muted(screen, own):
+    app = screen("rules", run=own.id, one="0")
+    control = next(c for c in app.get("button_group") if "This rule has" in c.label)
     text = words(checked(control.set_value("muted").run()))
     assert "Source purity" in text
-    assert "What if: 1 muted" in text
+    assert "Decided by people: 1 muted" in text
 
 
 def test_compare_scores_a_recorded_run(screen, recorded):
@@ -149,3 +146,50 @@ def _keys(file: Path) -> set[str]:
     """The names at the top of a document, or in its rows."""
     found = json.loads(file.read_text(encoding="utf-8"))
     return set(found[0] if isinstance(found, list) else found)
+
+
+def press(app, label: str):
+    return checked(next(button for button in app.button if button.label == label).click().run())
+
+
+def test_verdicts_rank_the_queue_again_and_back(screen, own, runs):
+    log = VerdictLog(RunStore(runs))
+    rows = query_pairs(RunFolder(own.folder), PairQuery(method="risk+", label=0, page_size=12)).rows
+    assert "Rank again" not in words(screen("pairs", run=own.id, method="risk+"))
+    for pair in rows["pair_id"]:
+        log.add(own.id, pair, "match", who="Ann")
+    app = press(screen("pairs", run=own.id, method="risk+"), "Rank again with these verdicts")
+    assert "Ranked again with 12 verdicts** (12 labels overruled)" in words(app)
+    app = screen("pairs", run=own.id, method="risk+", pair=rows["pair_id"][0])  # another session, and the card
+    assert "Ranked again with 12 verdicts." in words(app)
+    app = press(screen("pairs", run=own.id, method="risk+"), "Use the run’s ranking")
+    assert "Ranked again" not in words(app)
+
+
+def test_the_queue_tells_of_muted_rules_until_they_are_cleared(screen, own):
+    folder = RunFolder(own.folder)
+    decide_rule(folder, folder.rules().rules[0].key, "muted", "Ann")
+    app = screen("pairs", run=own.id, method="risk+")
+    assert "1 rule muted:** " in words(app)
+    assert "1 rule muted" not in words(press(app, "Clear"))
+
+
+def test_a_run_that_continues_another_says_so_and_what_it_changed(screen, own, runs):
+    store, folder = RunStore(runs), RunFolder(own.folder)
+    text = words(screen("fine_tuning", run=own.id))
+    assert f"Continue from iteration {folder.kept('risk+')}" in text
+    assert "There are no verdicts yet" in text
+    record = create_continued(store, continuing_config(folder, "risk", 1))
+    execute(store, record.id)
+    for name in ("overview", "fine_tuning"):
+        assert "continues recorded" in words(screen(name, run=record.id))
+    assert "iteration 1 of risk: " in words(screen("compare", run=record.id))
+    assert "Since recorded" not in words(screen("compare", run=own.id))
+
+
+def test_a_run_on_a_sample_says_so(screen, own):
+    folder = RunFolder(own.folder)
+    assert "on a sample of" not in words(screen("fine_tuning", run=own.id))
+    write_json(folder.run_file, {**folder.run(), "sample": {"pairs": 1_000_000, "drawn": 10_000}})
+    for name in ("overview", "fine_tuning"):
+        assert "on a sample of 10,000 of 1,000,000 target pairs" in words(screen(name, run=own.id))

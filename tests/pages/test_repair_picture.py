@@ -25,7 +25,7 @@ from pages.parts.runs.repair_picture import (
 )
 from riskcore.runs import RunFolder, RunState
 from riskcore.runs.formats import read_scores
-from riskcore.storage.files import write_json
+from riskcore.storage.files import write_json, write_parquet
 from tests.pages.conftest import checked, words
 from tests.pages.synthetic_run import write_run
 
@@ -128,7 +128,7 @@ def test_risk_plus_begins_with_the_matcher_that_it_changed(folder):
         file = folder.scores_file("risk+", iteration)
         table = pq.read_table(file)
         flipped = pa.array(table.column("label").to_numpy() != first)
-        pq.write_table(table.set_column(table.schema.get_field_index("flipped"), "flipped", flipped), file)
+        write_parquet(file, table.set_column(table.schema.get_field_index("flipped"), "flipped", flipped))
     repair = read_repair(folder, "risk+")
     assert [(f.method, f.iteration) for f in repair.frames] == [("risk", 0), ("risk+", 0), ("risk+", 1), ("risk+", 2)]
     changed = scores(folder, "risk+", 0)["flipped"]

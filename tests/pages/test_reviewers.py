@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from pages.parts.audit.reviewers import to_review_again
 from riskcore.audit import VerdictLog
-from riskcore.audit.agreement import is_adjudication
+from riskcore.audit.agreement import adjudication_note, is_adjudication
+from riskcore.audit.assignment_sources import second_review
 from riskcore.runs import RunStore
 from tests.pages.conftest import checked, words
 
@@ -53,11 +53,40 @@ def test_the_second_review_is_blind(screen, done, log):
     assert "**1 conflict** to decide" in words(app)
 
 
+def test_a_conflict_tells_nothing_to_who_judges_its_pair_blind(screen, done, log):
+    log.add(done.id, "a7:b7", "match", who="ann")
+    log.add(done.id, "a7:b7", "non-match", who="bob")
+    app = screen("audit", run=done.id, part="Reviewers")
+    said = [one.value for one in app.caption if "ann" in one.value and "bob" in one.value]
+    assert len(said) == 1
+    app.toggle(key="second review").set_value(True)
+    app = checked(app.run())
+    text = words(app)
+    assert "what others have said is not shown" in text
+    assert said[0] not in text
+    assert "bob" not in text.partition("what others have said")[2]
+    assert not [button for button in app.button if button.label.startswith("Decide:")]
+
+
+def test_an_adjudicator_who_was_unsure_has_decided_nothing(screen, done, log):
+    log.add(done.id, "a7:b7", "match", who="ann")
+    log.add(done.id, "a7:b7", "non-match", who="bob")
+    log.add(done.id, "a7:b7", "unsure", adjudication_note(), who="eve")
+    app = screen("audit", run=done.id, part="Reviewers")
+    assert "**1 conflict** to decide; 0 decided" in words(app)
+    log.add(done.id, "a8:b8", "match", who="ann")
+    log.add(done.id, "a8:b8", "non-match", who="bob")
+    app = press(app, "Decide: = match")
+    decided = [entry.pair_id for entry in log.entries(done.id) if is_adjudication(entry) and entry.who == "analyst"]
+    shown = [str(button.key) for button in app.button if button.label == "Decide: = match"]
+    assert {decided[0], shown[0].split()[-1]} == {"a7:b7", "a8:b8"}  # no click on one is taken for the other
+
+
 def test_pairs_come_in_an_order_of_their_own_for_each_reviewer(done, log):
     for place in range(20):
         log.add(done.id, f"a{place}:b{place}", "match", who="ann")
     entries = log.entries(done.id)
-    orders = [to_review_again(entries, who) for who in ("bob", "eve")]
+    orders = [second_review(entries, [who]) for who in ("bob", "eve")]
     assert sorted(orders[0]) == sorted(orders[1])
     assert orders[0] != orders[1] != sorted(orders[1])
-    assert to_review_again(entries, "ann") == []
+    assert second_review(entries, ["ann"]) == []

@@ -73,9 +73,9 @@ def test_a_hostile_name_of_a_run_is_text(screen, runs, name):
 
 def test_pinning_a_rule_changes_the_ranking_at_once(screen, done):
     app = screen("rules", run=done.id, one="3")
-    control = next(c for c in app.get("button_group") if "What if" in c.label)
+    control = next(c for c in app.get("button_group") if "This rule has" in c.label)
     text = words(checked(control.set_value("pinned").run()))
-    assert "What if: 1 pinned" in text
+    assert "Decided by people: 1 pinned" in text
 
 
 def test_the_download_holds_the_queue_and_no_formula(done):
@@ -123,3 +123,21 @@ def test_a_finished_run_without_a_risk_model_is_not_to_be_resumed(screen, done):
     text = words(screen("pairs", run=done.id))
     assert "no method that ranks pairs by risk" in text
     assert "Resume it" not in text
+
+
+def test_an_open_run_reads_each_event_once(screen, runs, monkeypatch):
+    record = write_run(runs, 40, 2, state=RunState.RUNNING)
+    asked: list[int] = []
+    read = RunStore.events
+
+    def counted(self, run, after=0, limit=1000):
+        asked.append(after)
+        return read(self, run, after, limit)
+
+    monkeypatch.setattr(RunStore, "events", counted)
+    app = screen("fine_tuning", run=record.id)
+    last = RunStore(runs).events(record.id)[-1].sequence
+    asked.clear()
+    app.run()
+    assert asked
+    assert set(asked) == {last}

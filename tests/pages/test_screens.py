@@ -34,6 +34,7 @@ def test_a_screen_shows_a_finished_run(screen, done, name):
         "pairs": "**120 pairs**",
         "rules": "**8 rules** of 8",
         "compare": "Fixed and broken labels",
+        "scored": "There are no scored sets yet",
         "audit": "Label some pairs",
         "results": "Pairs and entities",
         "help": "Two records that may or may not refer",

@@ -9,30 +9,10 @@ import streamlit as st
 from streamlit import config
 
 from pages.parts.frame.navigation import SCREENS
-from tests.pages.conftest import words
+from tests.pages.conftest import SIGN_IN, words
 
-FINE = """
-[auth]
-redirect_uri = "http://localhost:8501/oauth2callback"
-cookie_secret = "a long secret that nobody guesses"
-client_id = "riskcore"
-client_secret = "another one"
-server_metadata_url = "https://login.example.org/.well-known/openid-configuration"
-"""
+FINE = f"{SIGN_IN}\n[access]\neveryone = true\n"
 REFUSED = "Riskcore shows no screen"
-
-
-@pytest.fixture
-def secrets_file(tmp_path):
-    """The only place where Streamlit looks for secrets; read anew in every test."""
-    path = tmp_path / "secrets.toml"
-    before = config.get_option("secrets.files")
-    where = config.get_where_defined("secrets.files")
-    config._set_option("secrets.files", [str(path)], where)
-    st.secrets._reset()
-    yield path
-    st.secrets._reset()
-    config._set_option("secrets.files", before, where)
 
 
 def refused(app) -> str:
@@ -131,3 +111,17 @@ def test_without_an_auth_section_the_screens_are_open(screen, done, secrets_file
     if text is not None:
         secrets_file.write_text(text, encoding="utf-8")
     assert "120 pairs" in words(screen("pairs", run=done.id))
+
+
+def test_without_a_file_streamlit_is_not_asked_again_until_there_is_one(screen, done, secrets_file, monkeypatch):
+    """Each question opened the files anew under a lock that all sessions waited for."""
+    screen("pairs", run=done.id)
+    asked, to_dict = [], type(st.secrets).to_dict
+    monkeypatch.setattr(type(st.secrets), "to_dict", lambda secrets: asked.append(1) or to_dict(secrets))
+    assert "120 pairs" in words(screen("pairs", run=done.id))
+    assert asked == []
+    secrets_file.write_text(FINE, encoding="utf-8")  # counts at once, and for good
+    assert [button.label for button in screen("pairs", run=done.id).button] == ["Sign in"]
+    secrets_file.unlink()
+    assert [button.label for button in screen("pairs", run=done.id).button] == ["Sign in"]
+    assert asked

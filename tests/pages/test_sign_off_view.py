@@ -36,8 +36,7 @@ def test_contradictions_have_a_list_and_a_line_on_the_card(screen, done, runs, m
     app.session_state["contradictions"] = True
     app = checked(app.run())
     assert "**1 contradiction**, the surest first" in words(app)
-    app = press(app, r"a7\:b7")
-    assert app.query_params["pair"] == "a7:b7"
+    app = screen("pairs", run=done.id, pair="a7:b7")
     assert any("has two counterparts" in str(one.value) for one in app.warning)
     other = screen("pairs", run=done.id, pair="a9:b9")
     assert not any("has two counterparts" in str(one.value) for one in other.warning)

@@ -57,3 +57,11 @@ def test_the_tour_shows_a_mistake_that_was_repaired(tmp_path) -> None:
     assert not after["wrong"]
     assert after["flipped"]
     assert all(len(stop.sentence) < 320 for stop in stops)
+
+
+def test_a_new_server_keeps_the_example_to_its_owner(tmp_path):
+    store = RunStore(tmp_path / "runs")
+    install_example(store)
+    found = [store.root, store.root / "example", *store.root.glob("riskcore.sqlite*")]
+    assert len(found) >= 3
+    assert [path for path in found if path.stat().st_mode & 0o077] == []

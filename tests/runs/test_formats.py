@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -156,3 +157,18 @@ def test_a_run_of_version_0_1_is_not_resumed(tmp_path, monkeypatch):
     store.requeue(RUN)
     with pytest.raises(RunFailedError, match=r"Riskcore's code has changed.*Start a new run"):
         execute(store, RUN, engine=fake_engine)
+
+
+def test_a_run_with_two_pairs_of_one_id_is_refused(tmp_path):
+    """As version 0.2 recorded (a, b:c) and (a:b, c)."""
+    file = tmp_path / "pairs.parquet"
+    columns = {"pair_id": ["a:b:c", "a:b:c"], "ltable_id": ["a", "a:b"], "rtable_id": ["b:c", "c"]}
+    pq.write_table(pa.table(columns), file)
+    with pytest.raises(StorageError, match="a verdict on one would count for the other"):
+        read_pair_ids(file)
+
+
+def test_the_same_pair_twice_is_no_such_case(tmp_path):
+    file = tmp_path / "pairs.parquet"
+    pq.write_table(pa.table({"pair_id": ["a:b", "a:b"], "ltable_id": ["a", "a"], "rtable_id": ["b", "b"]}), file)
+    assert len(read_pair_ids(file)) == 2

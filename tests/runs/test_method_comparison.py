@@ -12,6 +12,7 @@ from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.readers.label_rankings import shared_input
 from riskcore.runs.readers.method_comparison import compare_methods, comparison
 from riskcore.runs.worker.execute import execute
+from riskcore.storage.files import write_text
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import fake_engine
 
@@ -62,7 +63,7 @@ def test_changes_are_those_of_the_answers(finished):
 def test_credit_is_given_by_the_weights_of_the_iteration_that_was_kept(finished):
     """The last iteration's weights were used once, though an earlier iteration's matcher had given the answers."""
     muted = finished.model("risk", 2).with_rules(muted=[finished.model("risk", 2).rules[0]])
-    finished.model_file("risk", 2).write_text(muted.to_json())
+    write_text(finished.model_file("risk", 2), muted.to_json())
     told = {"risk": {"best_iteration": 2}}
     assert finished.kept("risk", told["risk"]) == 2
     assert finished.kept("risk", {}) is None

@@ -1,6 +1,7 @@
 """Paged reads against the same question asked of the whole table in memory."""
 
 import itertools
+import shutil
 
 import numpy as np
 import pandas as pd
@@ -12,9 +13,10 @@ from riskcore.errors import ConfigError, StorageError
 from riskcore.rules.rule import Condition
 from riskcore.runs import PairQuery, all_pairs, pair_history, query_pairs
 from riskcore.runs.folder import RunFolder
+from riskcore.runs.readers.orders import correction_gain
 from riskcore.runs.readers.queries import place_of
 from riskcore.runs.worker.execute import execute
-from riskcore.storage.files import write_json, write_parquet
+from riskcore.storage.files import write_bytes, write_json, write_parquet
 from riskcore.storage.parquet import take_rows
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import RULES, fake_engine, fired_by_hand
@@ -55,6 +57,8 @@ def ids(frame):
         ({"flipped": True}, lambda t: t["moved"]),
         ({"flipped": False}, lambda t: ~t["moved"]),
         ({"flipped_back": True}, lambda t: t["back"]),
+        ({"pairs": ("a3:b3", "a0:b2", "nowhere")}, lambda t: t["pair_id"].isin(["a3:b3", "a0:b2"])),
+        ({"pairs": ()}, lambda t: t["row"] < 0),
         ({"rule": 0}, lambda t: t["rule0"]),
         ({"rule": 2}, lambda t: t["rule2"]),
         ({"rule": 99}, lambda t: t["row"] < 0),
@@ -160,6 +164,48 @@ def test_order(finished, everything, sort, descending):
     assert ids(page.rows) == ids(wanted)
 
 
+def test_order_by_expected_gain(finished, everything):
+    """Against correcting one label of each kind in a list of labels with as many errors as the risks sum to."""
+    wanted = everything.assign(gain=everything["risk"] * everything["label"].map(gains_by_hand(everything)))
+    wanted = wanted.sort_values(["gain", "row"], ascending=[False, True])
+    query = PairQuery(sort="gain")
+    assert ids(query_pairs(finished, query).rows) == ids(wanted)
+    assert ids(wanted) != ids(everything.sort_values(["risk", "row"], ascending=[False, True]))
+    row = int(wanted["row"].iloc[17])
+    assert place_of(finished, query, row) == 18
+    some = query_pairs(finished, PairQuery(sort="gain", label=1)).rows
+    assert ids(some) == ids(wanted[wanted["label"] == 1])
+    gain = correction_gain(finished, "risk")
+    assert gain.of(1, 0.5) == pytest.approx(0.5 * gain.wrong_match)
+    assert gain.of(0, 0.5) == pytest.approx(0.5 * gain.wrong_non_match)
+
+
+def gains_by_hand(table):
+    """F1 as a ratio of counts: 2 right / (labelled + true), with one error of a kind, and without it."""
+    matches = int((table["label"] == 1).sum())
+    positives, negatives = (float(table.loc[table["label"] == label, "risk"].sum()) for label in (1, 0))
+    right = matches - positives
+    now = 2 * right / (matches + right + negatives)
+    missed = 2 * (right + 1) / ((matches + 1) + (right + negatives)) - now
+    wrong = 2 * right / ((matches - 1) + (right + negatives)) - now
+    return {0: missed, 1: wrong}
+
+
+def test_random_order_is_the_same_for_everyone(finished, everything, tmp_path):
+    query = PairQuery(sort="random")
+    order = ids(query_pairs(finished, query).rows)
+    assert sorted(order) == sorted(ids(everything))
+    assert order != ids(everything)
+    assert ids(query_pairs(finished, PairQuery(sort="random", iteration=1)).rows) == order
+    assert place_of(finished, query, int(everything.set_index("pair_id")["row"][order[5]])) == 6
+    matches = set(ids(everything[everything["label"] == 1]))
+    assert ids(query_pairs(finished, PairQuery(sort="random", label=1)).rows) == [
+        one for one in order if one in matches
+    ]
+    other = RunFolder(shutil.copytree(finished.path, tmp_path / "it's another"))
+    assert ids(query_pairs(other, query).rows) != order
+
+
 def test_pages_cover_everything_once(finished, everything):
     pages = [query_pairs(finished, PairQuery(page=number, page_size=7)) for number in range(1, 8)]
     assert {(page.total, page.pages) for page in pages} == {(48, 7)}
@@ -198,6 +244,16 @@ def test_a_page_has_records_truth_and_verdicts_beside_the_scores(finished, every
         assert page[column].tolist() == wanted[column].tolist()
     assert page["wrong"].tolist() == (wanted["label"] != wanted["truth"]).tolist()
     assert page.set_index("pair_id")["verdict"].dropna().to_dict() == {"a0:b2": "unsure"}
+
+
+def test_none_but_the_pairs_of_a_list(finished, everything):
+    some = everything["pair_id"].iloc[[5, 2, 9]].tolist()
+    query = PairQuery("risk", pairs=(*some, "zz"))
+    found = query_pairs(finished, query)
+    assert (set(found.rows["pair_id"]), found.total) == (set(some), 3)
+    row = int(found.rows["row"].iloc[1])
+    assert place_of(finished, query, row) == 2
+    assert query_pairs(finished, PairQuery("risk", pairs=())).total == 0
 
 
 def test_verdicts_filter(finished):
@@ -258,7 +314,7 @@ def test_rows_are_taken_in_the_order_asked(tmp_path):
 
 
 def test_a_broken_file_is_one_clear_error(finished):
-    finished.scores_file("risk", 4).write_bytes(b"PAR1 this is not")
+    write_bytes(finished.scores_file("risk", 4), b"PAR1 this is not")
     with pytest.raises(StorageError, match="cannot be read"):
         query_pairs(finished, PairQuery())
 

@@ -18,6 +18,7 @@ from riskcore.data.pairs import LabelledPairs
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.matchers import create
 from riskcore.training import ensemble, out_of_fold, risk_plus
+from riskcore.training import evidence as evidence_module
 from riskcore.training.base_learners import (
     BASE_LEARNERS,
     ScoredPart,
@@ -139,9 +140,9 @@ def test_the_settings_of_a_run_reach_stacker_and_domain_similarity(
     zeros = {name: np.zeros((size, len(BASE_LEARNERS) + 1)) for name, size in sizes.items()}
     monkeypatch.setattr(ensemble, "out_of_fold_log_odds", lambda *_: predicted(zeros))
     seen: set[Config] = set()
-    for name in ("fit_stacker", "domain_similarity"):
-        real = getattr(ensemble, name)
-        monkeypatch.setattr(ensemble, name, lambda *args, real=real: seen.add(args[-1]) or real(*args))
+    for module, name in ((ensemble, "fit_stacker"), (evidence_module, "domain_similarity")):
+        real = getattr(module, name)
+        monkeypatch.setattr(module, name, lambda *args, real=real: seen.add(args[-1]) or real(*args))
     risk_plus.train_risk_plus(matcher, ensemble.Ensemble(matcher, evidence, config))
     assert seen == {config.stack, config.similarity}
 

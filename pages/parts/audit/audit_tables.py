@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 
 from pages.parts.frame.palette import VERDICTS, of_label
 from pages.parts.runs.run_picker import View
-from riskcore.audit import Verdict, html_report
+from riskcore.audit import Verdict, html_report, tags_of
 from riskcore.audit.export import csv_text
 from riskcore.runs import PairQuery, all_pairs
 
@@ -35,19 +35,17 @@ class AuditProgress:
         return self.match + self.non_match
 
 
-def judged_rows(view: View, current: dict[str, Verdict]) -> pd.DataFrame:
-    """Scores and records of every pair with a verdict, riskiest first, with verdict, note, reviewer and time."""
-    parts = []
-    for verdict in VERDICTS:
-        if any(one.verdict == verdict for one in current.values()):
-            query = PairQuery(view.method, view.iteration, verdict=verdict)
-            parts.append(all_pairs(view.folder, query, current))
-    if not parts:
+def judged_rows(view: View, current: dict[str, Verdict], records: bool = True) -> pd.DataFrame:
+    """Scores of every pair with a verdict, riskiest first, with verdict, note, reviewer and time; and both records,
+    which exports need and the screen does not."""
+    if not current:
         return pd.DataFrame()
-    rows = pd.concat(parts, ignore_index=True).sort_values("risk", ascending=False, ignore_index=True)
+    query = PairQuery(view.method, view.iteration, pairs=tuple(current))
+    rows = all_pairs(view.folder, query, current, records)
     entries = [current[pair] for pair in rows["pair_id"]]
     return rows.assign(
         note=[one.note for one in entries],
+        tags=[" ".join(tags_of(one.note)) for one in entries],
         who=[one.who for one in entries],
         at=[one.at.isoformat(timespec="seconds") for one in entries],
     )
@@ -75,6 +73,7 @@ def current_table(rows: pd.DataFrame) -> pd.DataFrame:
             "agreement": agreement,
             "risk": rows["risk"],
             "note": rows["note"],
+            "tags": rows["tags"],
             "reviewer": rows["who"],
             "when (UTC)": rows["at"].str.slice(0, 16).str.replace("T", " "),
             "pair": rows["pair_id"],
@@ -105,7 +104,7 @@ def log_table(entries: Sequence[Verdict]) -> pd.DataFrame:
 
 def export_rows(view: View, rows: pd.DataFrame) -> pd.DataFrame:
     """The columns of an export: verdict, scores, both records."""
-    first = ["pair_id", "verdict", "note", "who", "at", *FACTS]
+    first = ["pair_id", "verdict", "note", "tags", "who", "at", *FACTS]
     values = [f"{side}_{name}" for name in view.folder.attributes() for side in ("left", "right")]
     return rows[[*first, *values]]
 

@@ -1,15 +1,17 @@
-"""Contradictions among the current decisions: a list of its own, and a line on the card of each pair in one."""
+"""Contradictions among the current decisions, as the screens read them: a list, and a line on the card of each pair."""
 
 from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.audit import verdicts
+from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import literal, plural
 from pages.parts.runs.run_files import stamp
-from pages.parts.runs.run_picker import View, store
+from pages.parts.runs.run_picker import View
 from pages.parts.runs.score_columns import pairs_in
-from riskcore.audit import VerdictLog, decisions
-from riskcore.audit.contradictions import RankedContradiction, contradicting_pairs, find_contradictions
+from riskcore.audit import decisions
+from riskcore.audit.contradictions import RankedContradiction, contradicting_pairs, find_contradictions, remains
 from riskcore.runs import RunFolder
 from riskcore.runs.candidate_files import is_self_join
 
@@ -22,37 +24,46 @@ HELP = (
 
 
 def show_contradictions(view: View) -> None:
-    """The list, the surest first; a button opens a pair."""
+    """The list, the surest first; each with a link to the queue, where its pairs are judged together."""
     found = contradictions_of(view)
     if not found:
         st.caption("No decisions contradict each other.")
         return
     st.markdown(f"**{plural(len(found), 'contradiction')}**, the surest first.", help=HELP)
-    for number, one in enumerate(found[:SHOWN]):
+    for one in found[:SHOWN]:
         row = st.container(horizontal=True, vertical_alignment="center")
         row.markdown(literal(one.words, 300), width="stretch")
-        for pair in one.pairs[:3]:
-            row.button(
-                literal(pair, 40), key=f"contradiction {number} {pair}", on_click=_open, args=(pair,), type="tertiary"
-            )
+        row.page_link(
+            SCREENS["audit"].path,
+            label="Judge",
+            icon=":material/call_split:",
+            query_params={"run": view.run.id, "part": "Contradictions", "pair": one.pairs[0]},
+        )
     if len(found) > SHOWN:
         st.caption(f"The first {SHOWN} of {len(found):,}.")
 
 
 def contradiction_words(view: View, pair: str) -> list[str]:
-    """What the model's decision on a pair contradicts. It is looked for once per run, without the verdicts: stepping
-    from pair to pair must stay quick; and not among very many pairs."""
+    """What the decision on a pair contradicts. Contradictions are looked for once per run, without the verdicts, and
+    those that verdicts have resolved are left out: stepping from pair to pair must stay quick. Not among very many
+    pairs."""
     if not _is_answer(view) or pairs_in(view.folder, view.method, view.iteration) > MOST_FOR_CARDS:
         return []
-    return _words(str(view.folder.path), view.method, stamp(view.folder.results_file)).get(pair, [])
+    among = _by_pair(str(view.folder.path), view.method, stamp(view.folder.results_file)).get(pair, [])
+    if not among:
+        return []
+    words = {pair: one.verdict for pair, one in verdicts.current(view.run.id).items()}
+    return [one.words for one in among if remains(one, words)]
 
 
 def contradictions_of(view: View) -> list[RankedContradiction]:
     """Those of the method's answer with the verdicts so far; none for other iterations than the kept one."""
-    if not _is_answer(view):
-        return []
-    size, written = VerdictLog(store()).size(view.run.id), stamp(view.folder.results_file)
-    return _found(str(view.folder.path), view.method, size, written)
+    return contradictions_in(view.run.id, view.folder, view.method) if _is_answer(view) else []
+
+
+def contradictions_in(run: str, folder: RunFolder, method: str) -> list[RankedContradiction]:
+    """Those among the decisions by a method's answer and the verdicts so far, the surest first."""
+    return _found(str(folder.path), method, verdicts.log().size(run), stamp(folder.results_file))
 
 
 def _is_answer(view: View) -> bool:
@@ -67,11 +78,7 @@ def _found(path: str, method: str, size: int, written: tuple[int, ...]) -> list[
 
 
 @st.cache_data(max_entries=8, ttl=900, show_spinner=False)
-def _words(path: str, method: str, written: tuple[int, ...]) -> dict[str, list[str]]:
+def _by_pair(path: str, method: str, written: tuple[int, ...]) -> dict[str, list[RankedContradiction]]:
     folder = RunFolder(path)
     frame = decisions(folder, method, {}, reasons=False, values=False)
     return contradicting_pairs(find_contradictions(frame, self_join=is_self_join(folder)))
-
-
-def _open(pair: str) -> None:
-    st.query_params["pair"] = pair

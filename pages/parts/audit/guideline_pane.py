@@ -6,9 +6,10 @@ import html
 
 import streamlit as st
 
-from pages.parts.frame.errors import guarded
+from pages.parts.frame.actions import action, barred
 from pages.parts.frame.page import reviewer
 from pages.parts.frame.text import literal
+from riskcore.access import Role
 from riskcore.data.problems import visible
 from riskcore.runs import RunFolder
 from riskcore.runs.guideline import MAX_CHARS, Guideline, read_guideline, write_guideline
@@ -46,6 +47,7 @@ def _read(held: Guideline, editing: str) -> None:
         key=f"{editing} begin",
         on_click=_set,
         args=(editing, True),
+        disabled=barred(_save),
     )
 
 
@@ -61,7 +63,14 @@ def _edit(run: str, folder: RunFolder, held: Guideline, editing: str) -> None:
         label_visibility="collapsed",
     )
     row = st.container(horizontal=True, gap="small")
-    row.button("Save", icon=":material/save:", type="primary", on_click=_save, args=(folder, field, editing))
+    row.button(
+        "Save",
+        icon=":material/save:",
+        type="primary",
+        on_click=_save,
+        args=(folder, field, editing),
+        disabled=barred(_save),
+    )
     row.button("Cancel", on_click=_set, args=(editing, False))
 
 
@@ -69,7 +78,7 @@ def _set(key: str, value: bool) -> None:
     st.session_state[key] = value
 
 
-@guarded
+@action(Role.OWNER)
 def _save(folder: RunFolder, field: str, editing: str) -> None:
     write_guideline(folder, str(st.session_state.get(field) or ""), reviewer())
     st.session_state[editing] = False

@@ -12,15 +12,19 @@ import streamlit as st
 from pages.parts.audit import verdicts
 from pages.parts.audit.drawn import drawn_rows, progress_of, records_of
 from pages.parts.audit.guideline_pane import show_guideline
+from pages.parts.audit.undo import follow_from_fragment, undo_button, undo_last
 from pages.parts.audit.verdict_bar import verdict_bar
 from pages.parts.audit.work_list_files import show_work_list
-from pages.parts.frame.errors import boundary, guarded
+from pages.parts.frame.actions import action, barred
+from pages.parts.frame.errors import boundary
+from pages.parts.frame.given import LABEL
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.palette import MATCH, NON_MATCH, UNSURE
 from pages.parts.frame.text import plural
-from pages.parts.pairs.pair_card import show_both
+from pages.parts.pairs.masks import show_judged_records
 from pages.parts.runs.run_picker import choose_run
 from pages.parts.runs.run_start import start_adapting
+from riskcore.access import Role
 from riskcore.audit import Verdict
 from riskcore.audit.draws import DEFAULT_SIZE, draw_pairs
 from riskcore.audit.labels import LabelProgress
@@ -36,6 +40,7 @@ SECONDS_EACH = 6  # of a person with a pair, for the first estimate
 def show_labelling(record: RunRecord) -> None:
     """The tab. A verdict draws only this again."""
     with boundary("label"):
+        follow_from_fragment()
         folder = RunFolder(record.folder)
         if record.state is not RunState.DONE:
             st.info("Pairs can be drawn once the run is done.", icon=":material/hourglass_empty:")
@@ -45,11 +50,12 @@ def show_labelling(record: RunRecord) -> None:
         left, right = st.columns([7, 3], gap="large")
         with left:
             if pair is not None:
-                show_both(pair, *records_of(folder, rows[pair]))
+                show_judged_records(record.id, pair, *records_of(folder, rows[pair]))
             elif rows:
-                _all_judged(record, rows)
+                _all_judged(record, len(rows))
             else:
                 _first_draw(record, folder)
+                undo_button(record)
         with right:
             show_guideline(record.id, folder)
             if rows:
@@ -96,6 +102,7 @@ def _draw_form(record: RunRecord, folder: RunFolder, drawn: int, usual: int, pri
         type="primary" if primary else "secondary",
         on_click=_draw,
         args=(folder, int(size)),
+        disabled=barred(_draw),
     )
     if primary:
         minutes = max(1, round(size * SECONDS_EACH / 60))
@@ -108,7 +115,7 @@ def _asked(usual: int) -> int:
     return int(text) if text.isascii() and text.isdigit() and 1 <= int(text[:7]) <= MOST else usual
 
 
-@guarded
+@action(Role.AUDITOR)
 def _draw(folder: RunFolder, size: int) -> None:
     draw_pairs(folder, size)
     st.query_params.pop("draw", None)
@@ -124,25 +131,17 @@ def _label(record: RunRecord, folder: RunFolder, rows: Mapping[str, int]) -> str
         verdict_bar(
             record.id,
             pair,
-            judged.get(pair),
+            verdicts.mine(record.id).get(pair),
             give=lambda word: _give(record.id, pair, word),
-            undo=lambda: _undo(record.id, rows),
-            can_undo=verdicts.last_given(record.id, rows) is not None,
+            undo=lambda: undo_last(record, LABEL),
+            can_undo=verdicts.last_given(record.id) is not None,
         )
     return pair
 
 
-def _all_judged(record: RunRecord, rows: Mapping[str, int]) -> None:
-    st.success(f"All {plural(len(rows), 'drawn pair')} are judged.", icon=":material/check_circle:")
-    st.button(
-        "Undo",
-        icon=":material/undo:",
-        shortcut="Z",
-        disabled=verdicts.last_given(record.id, rows) is None,
-        on_click=_undo,
-        args=(record.id, rows),
-        help="Withdraws your last verdict and returns to its pair.",
-    )
+def _all_judged(record: RunRecord, drawn: int) -> None:
+    st.success(f"All {plural(drawn, 'drawn pair')} are judged.", icon=":material/check_circle:")
+    undo_button(record, LABEL)
 
 
 def _show_progress(record: RunRecord, progress: LabelProgress, drawn: int) -> None:
@@ -159,7 +158,12 @@ def _show_progress(record: RunRecord, progress: LabelProgress, drawn: int) -> No
         st.progress(judged / max(drawn, 1), text=f"**{judged:,} of {drawn:,}** drawn pairs judged")
         st.caption(progress.sentence)
     if progress.usable and columns[4].button(
-        "Adapt with these labels", type="primary", icon=":material/model_training:", key="adapt", width="stretch"
+        "Adapt with these labels",
+        type="primary",
+        icon=":material/model_training:",
+        key="adapt",
+        width="stretch",
+        disabled=barred(start_adapting),
     ):
         run = start_adapting(record)
         choose_run(run)
@@ -173,10 +177,5 @@ def _current(rows: Mapping[str, int], judged: Mapping[str, Verdict]) -> str | No
 
 
 def _give(run: str, pair: str, word: str) -> None:
-    verdicts.give(run, pair, word, None)
+    verdicts.give(run, pair, word, LABEL)
     st.query_params.pop("pair", None)
-
-
-def _undo(run: str, rows: Mapping[str, int]) -> None:
-    verdicts.undo_last(run, rows)
-    st.query_params.pop("page", None)  # of the queue, which is on another screen

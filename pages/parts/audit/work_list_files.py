@@ -8,12 +8,15 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.frame.errors import guarded
+from pages.parts.frame.actions import action, barred, download, requires
 from pages.parts.frame.page import reviewer
 from pages.parts.frame.text import plural
-from riskcore.audit.work_list import FORMATS, import_work_list, write_work_list
+from riskcore.access import Role
+from riskcore.audit.exchange import BroughtVerdicts, record_import
+from riskcore.audit.work_list import FORMATS, write_work_list
 from riskcore.errors import ConfigError
 from riskcore.runs import RunFolder
+from riskcore.sandbox import calls, uploads
 
 UPLOAD_MB = 50
 KINDS = {
@@ -28,13 +31,12 @@ def show_work_list(run: str, folder: RunFolder) -> None:
     row = st.container(horizontal=True, gap="small")
     with row:
         for ending, (label, mime) in KINDS.items():
-            st.download_button(
+            download(
+                None,
                 label,
                 partial(file_bytes, folder, ending, reviewer()),
                 f"label-{run}.{ending}",
                 mime,
-                icon=":material/download:",
-                on_click="ignore",
                 key=f"work list {ending}",
             )
     if words := st.session_state.pop(_said(run), None):
@@ -43,7 +45,13 @@ def show_work_list(run: str, folder: RunFolder) -> None:
         st.file_uploader(
             "Filled-in work list", type=[one[1:] for one in FORMATS], max_upload_size=UPLOAD_MB, key=_sent(run)
         )
-        st.form_submit_button("Import the verdicts", icon=":material/upload:", on_click=_import, args=(run, folder))
+        st.form_submit_button(
+            "Import the verdicts",
+            icon=":material/upload:",
+            on_click=_import,
+            args=(run, folder),
+            disabled=barred(_import),
+        )
 
 
 def file_bytes(folder: RunFolder, ending: str, who: str) -> bytes:
@@ -54,15 +62,19 @@ def file_bytes(folder: RunFolder, ending: str, who: str) -> bytes:
         return path.read_bytes()
 
 
+@requires(Role.AUDITOR)
 def import_bytes(folder: RunFolder, name: str, content: bytes) -> int:
     """Record the verdicts of an uploaded file under this person's name; returns how many are new."""
-    with tempfile.TemporaryDirectory() as place:
-        path = Path(place) / Path(name.replace("\\", "/")).name  # messages name the file as the person knows it
-        path.write_bytes(content)
-        return import_work_list(folder, path, reviewer())
+    return record_import(folder, uploaded_verdicts(folder, name, content)).added
 
 
-@guarded
+def uploaded_verdicts(folder: RunFolder, name: str, content: bytes) -> BroughtVerdicts:
+    """The verdicts in an uploaded file. Messages name it as the person knows it."""
+    with uploads.kept(name, content) as path:
+        return calls.verdicts(folder.path, path, reviewer())
+
+
+@action(Role.AUDITOR)
 def _import(run: str, folder: RunFolder) -> None:
     file = st.session_state.get(_sent(run))
     if file is None:

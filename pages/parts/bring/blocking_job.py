@@ -17,20 +17,22 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import pyarrow.parquet as pq
-
-from riskcore.data import open_data
+from pages.parts.data import belongings
+from pages.parts.frame.actions import requires
+from riskcore.access import Role
 from riskcore.data.bring.arrange import MATCHES_FILE
-from riskcore.data.bring.found_candidates import CANDIDATES_FILE, fitting
-from riskcore.errors import StorageError
+from riskcore.errors import BusyError, StorageError
 from riskcore.paths import child_environment, data_root
-from riskcore.storage.files import read_json, write_json, write_parquet, writing
+from riskcore.runs.store.liveness import this_host
+from riskcore.sandbox import calls
+from riskcore.storage.files import private_folder, read_json, write_json, writing
 
-BLOCKING = ".blocking"
+STOPPING_SECONDS = 10.0  # a search that is stopped has ended by then
+SILENT_SECONDS = 600.0  # a search on another machine that has told nothing for longer has been interrupted
 _SHARE = re.compile(r"(\d+) %")
 _children: dict[int, subprocess.Popen[bytes]] = {}  # a finished child is a zombie until its exit code is read
 
@@ -49,7 +51,7 @@ class BlockingState:
 def _folder(path: str) -> Path:
     """Where a search waits; two folders of the same name have two."""
     place = hashlib.sha256(path.encode()).hexdigest()[:8]
-    return data_root() / BLOCKING / f"{Path(path).name}-{place}"
+    return data_root() / belongings.BLOCKING / f"{Path(path).name}-{place}"
 
 
 def may_search(path: str) -> bool:
@@ -57,6 +59,7 @@ def may_search(path: str) -> bool:
     return Path(path).is_dir() and os.access(path, os.W_OK)
 
 
+@requires(Role.OPERATOR)
 def start(path: str, top: int, keys: Sequence[str] = (), attributes: Sequence[str] = ()) -> None:
     """Search the data set at this path. What an earlier search with other settings found is dropped."""
     cancel(path)
@@ -68,7 +71,10 @@ def start(path: str, top: int, keys: Sequence[str] = (), attributes: Sequence[st
     command += ["--known", str(matches)] if matches.is_file() else []
     with writing(folder):
         shutil.rmtree(folder, ignore_errors=True)
-        folder.mkdir(parents=True)
+        private_folder(data_root())
+        private_folder(folder.parent)
+        folder.mkdir()
+        belongings.note(folder, path)
         with (folder / "report.json").open("wb") as out, (folder / "progress.log").open("wb") as log:
             child = subprocess.Popen(
                 command,
@@ -79,7 +85,7 @@ def start(path: str, top: int, keys: Sequence[str] = (), attributes: Sequence[st
                 start_new_session=True,
             )
     _children[child.pid] = child
-    write_json(folder / "job.json", {"pid": child.pid, "started": time.time()})
+    write_json(folder / "job.json", {"pid": child.pid, "host": this_host(), "started": time.time()})
 
 
 def state(path: str) -> BlockingState | None:
@@ -89,7 +95,7 @@ def state(path: str) -> BlockingState | None:
         return None
     job = read_json(folder / "job.json")
     seconds = time.time() - job["started"]
-    if _is_alive(int(job["pid"])):
+    if _is_alive(folder, job):
         lines = (folder / "progress.log").read_text(encoding="utf-8", errors="replace").splitlines()
         shares = [int(found[1]) for line in lines if (found := _SHARE.search(line))]
         return BlockingState("running", seconds, shares[-1] / 100 if shares else 0.0, lines[-1] if lines else "")
@@ -106,28 +112,44 @@ def pairs_file(path: str) -> Path:
     return _folder(path) / "pairs.parquet"
 
 
+@requires(Role.OPERATOR)
 def accept(path: str) -> None:
     """Make the found pairs the data set's candidates, but for those that it has in another file, with a label."""
     found = pairs_file(path)
     if not found.is_file():
         raise StorageError("The candidates are no longer there. Search again.")
-    write_parquet(Path(path) / CANDIDATES_FILE, fitting(pq.read_table(found), open_data(path)))
+    calls.accept_candidates(Path(path), found)
     shutil.rmtree(_folder(path), ignore_errors=True)
 
 
+@requires(Role.OPERATOR)
 def cancel(path: str) -> None:
     """Stop the search, if one is running, and drop what it found."""
-    folder = _folder(path)
-    with contextlib.suppress(StorageError, KeyError, OSError):
-        pid = int(read_json(folder / "job.json")["pid"])
-        if _is_alive(pid):
-            os.killpg(pid, signal.SIGTERM)  # it has a session of its own
-            if pid in _children:
-                _children.pop(pid).wait(timeout=10)
+    folder, job = _folder(path), {}
+    with contextlib.suppress(StorageError):
+        job = read_json(folder / "job.json")
+    if job and _is_alive(folder, job):
+        if job.get("host", this_host()) != this_host():
+            raise BusyError(f"The search runs on {job['host']} and cannot be stopped from here. Wait until it is done.")
+        with contextlib.suppress(OSError):
+            os.killpg(int(job["pid"]), signal.SIGTERM)  # it has a session of its own
+        until = time.monotonic() + STOPPING_SECONDS  # whichever web process started it
+        while _is_alive(folder, job) and time.monotonic() < until:
+            time.sleep(0.05)
     shutil.rmtree(folder, ignore_errors=True)
 
 
-def _is_alive(pid: int) -> bool:
+def _is_alive(folder: Path, job: Mapping[str, Any]) -> bool:
+    """Whether the search still runs. On another machine nobody can look for its process, but its progress is seen."""
+    if job.get("host", this_host()) == this_host():
+        return _process_is_alive(int(job["pid"]))
+    report, log = folder / "report.json", folder / "progress.log"
+    if not log.is_file() or (report.is_file() and report.stat().st_size):
+        return False
+    return time.time() - log.stat().st_mtime < SILENT_SECONDS
+
+
+def _process_is_alive(pid: int) -> bool:
     child = _children.get(pid)
     if child is not None:
         if child.poll() is None:

@@ -6,23 +6,21 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
-import pyarrow.parquet as pq
 import streamlit as st
 
 from pages.parts.bring import blocking_job
 from pages.parts.bring.staging import Bring
 from pages.parts.bring.steps import show_buttons
-from pages.parts.data.figures import DataFigures, figures_of
+from pages.parts.data.figures import figures_of
+from pages.parts.frame.actions import barred
 from pages.parts.frame.errors import boundary
 from pages.parts.frame.text import duration, number, percent, plural, short
-from riskcore.data.folder import LEFT_ID, RIGHT_ID, TABLES
-from riskcore.data.text_file import ID
+from riskcore.data.figures import DataFigures
 from riskcore.data.uses import TO_DECIDE
+from riskcore.sandbox import calls
 
 TOP = 5
-IDS = (LEFT_ID, RIGHT_ID)
 _PREVIEW = 20
-_CELL = 80
 
 
 def show(bring: Bring) -> None:
@@ -76,7 +74,12 @@ def _form(path: str, figures: DataFigures) -> None:
             "Equal values always make a pair", names, help="Exact keys, such as a product code or an e-mail address."
         )
         attributes = row[2].multiselect("Search only these attributes", names, placeholder="all")
-        if st.form_submit_button("Find candidates", type="primary", icon=":material/search:"):
+        if st.form_submit_button(
+            "Find candidates",
+            type="primary",
+            icon=":material/search:",
+            disabled=barred(blocking_job.start),
+        ):
             blocking_job.start(path, int(top), keys, attributes)
             st.rerun()
 
@@ -90,7 +93,7 @@ def _watch(path: str) -> None:
             st.rerun(scope="app")
             return
         st.progress(state.share, f"Searching for candidates, {duration(state.seconds)} so far.")
-        if st.button("Stop", icon=":material/stop:"):
+        if st.button("Stop", icon=":material/stop:", disabled=barred(blocking_job.cancel)):
             blocking_job.cancel(path)
             st.rerun(scope="app")
 
@@ -113,10 +116,13 @@ def _offer(path: str, figures: DataFigures, report: dict[str, Any]) -> None:
         )
     st.dataframe(_preview(path, figures), hide_index=True, placeholder="–", height=320)
     buttons = st.columns([3, 3, 6])
-    if buttons[0].button("Use these candidates", type="primary", icon=":material/check:", width="stretch"):
+    stays = barred(blocking_job.accept)
+    if buttons[0].button(
+        "Use these candidates", type="primary", icon=":material/check:", width="stretch", disabled=stays
+    ):
         blocking_job.accept(path)
         st.rerun()
-    if buttons[1].button("Search again", icon=":material/refresh:", width="stretch"):
+    if buttons[1].button("Search again", icon=":material/refresh:", width="stretch", disabled=stays):
         blocking_job.cancel(path)
         st.rerun()
 
@@ -136,33 +142,14 @@ def _show_recall(place: Any, report: dict[str, Any]) -> None:
 
 def _preview(path: str, figures: DataFigures) -> pd.DataFrame:
     """The first pairs with three attributes of their records."""
-    file = pq.ParquetFile(blocking_job.pairs_file(path))
-    if not file.num_row_groups:
-        return pd.DataFrame()
-    found = file.read_row_group(0).slice(0, _PREVIEW).to_pandas()
-    names = [] if figures.profile is None else [attribute.name for attribute in figures.profile.attributes[:3]]
-    sides = [
-        _records(Path(path), stem, found[column].tolist(), names) for stem, column in zip(TABLES, IDS, strict=True)
-    ]
-    shown = {"score": found["score"]}
-    for name in names:
-        for side, table, column in zip(("left", "right"), sides, IDS, strict=True):
-            shown[f"{side} {name}"] = [_cut(table[name].get(one)) for one in found[column]]
-    return pd.DataFrame(shown | {"found by": found["blocked_by"], **{column: found[column] for column in IDS}})
+    pairs = blocking_job.pairs_file(path)
+    names = () if figures.profile is None else tuple(one.name for one in figures.profile.attributes[:3])
+    return _read_preview(path, str(pairs), pairs.stat().st_mtime_ns, names)
 
 
-def _records(folder: Path, stem: str, ids: list[str], names: list[str]) -> pd.DataFrame:
-    """These records of a table of the data set, by id."""
-    stem = stem if any(folder.glob(f"{stem}.*")) else TABLES[0]
-    if (folder / f"{stem}.parquet").is_file():
-        found = pq.read_table(folder / f"{stem}.parquet", columns=[ID, *names], filters=[(ID, "in", ids)]).to_pandas()
-    else:
-        found = pd.read_csv(folder / f"{stem}.csv", dtype=str, usecols=[ID, *names])
-    return found.set_index(ID)
-
-
-def _cut(value: Any) -> str | None:
-    return None if value is None or pd.isna(value) else short(str(value), _CELL)
+@st.cache_data(max_entries=4, show_spinner="Reading the candidates …", show_time=True)
+def _read_preview(path: str, pairs: str, stamp: int, names: tuple[str, ...]) -> pd.DataFrame:
+    return calls.preview_candidates(Path(path), Path(pairs), names)
 
 
 def _show_pairs(figures: DataFigures) -> None:

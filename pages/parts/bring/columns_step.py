@@ -15,14 +15,17 @@ from pages.parts.bring.steps import show_buttons
 from pages.parts.bring.tables_step import plan_of
 from pages.parts.data.known_sets import path_of, register
 from pages.parts.data.set_view import TYPE_WORDS, problem_table
+from pages.parts.frame.access import may, require
+from pages.parts.frame.actions import requires
 from pages.parts.frame.text import literal, short
+from riskcore.access import Role
 from riskcore.data import AttributeType
-from riskcore.data.bring.arrange import arrange, has_same_tables
+from riskcore.data.bring.arrange import has_same_tables
 from riskcore.data.bring.files import BroughtFile
-from riskcore.data.bring.found_candidates import found_candidates
 from riskcore.data.bring.plan import NO_COUNTERPART, Attribute, LeftOut, Plan, named
 from riskcore.data.problems import DataFormatError
 from riskcore.data.schema import type_of
+from riskcore.sandbox import calls
 
 NONE = "(none)"
 NOT_CHOSEN = "not chosen"
@@ -50,6 +53,7 @@ def show(bring: Bring) -> None:
         and row[1].checkbox(
             "Replace the data set of this name",
             key="bring replace",
+            disabled=not may(Role.OWNER),
             help="Runs on the old one can still be opened and exported, but not resumed or adapted again.",
         )
     )
@@ -61,12 +65,12 @@ def show(bring: Bring) -> None:
     if mine and not same:
         _warn_of_candidates(path_of(bring.name))
     if show_buttons(bring, problem, "Save the data set"):
-        _write(bring, list(files.values()), chosen, replace, same)
+        _write(bring, chosen, replace, same)
 
 
 def _warn_of_candidates(path: Path) -> None:
     """What saving costs, where the tables or ids are other ones than those that were searched."""
-    if found_candidates(path) is not None or blocking_job.state(str(path)) is not None:
+    if calls.has_candidates(path) or blocking_job.state(str(path)) is not None:
         st.warning(
             "The tables or their ids are not those that candidates were found for. Once the data set is saved, "
             "candidates must be found again.",
@@ -74,11 +78,15 @@ def _warn_of_candidates(path: Path) -> None:
         )
 
 
-def _write(bring: Bring, files: Sequence[BroughtFile], plan: Plan, replace: bool, same: bool) -> None:
+@requires(Role.OPERATOR)
+def _write(bring: Bring, plan: Plan, replace: bool, same: bool) -> None:
     """Save; candidates that were found for the same tables are kept."""
     path = path_of(bring.name)
+    if replace and str(path) != bring.written:  # it deletes a data set of somebody else
+        require(Role.OWNER)
     try:
-        arrange(files, plan, path, replace=replace, candidates=found_candidates(path) if same else None)
+        with st.spinner("Writing the data set …", show_time=True):
+            calls.write_set(bring.paths, bring.options, plan, path, replace=replace, keep_candidates=same)
     except DataFormatError as error:
         st.error(
             "The data set has problems and was not saved. The table says where and what to do.", icon=":material/error:"
@@ -88,7 +96,8 @@ def _write(bring: Bring, files: Sequence[BroughtFile], plan: Plan, replace: bool
     if not same:
         blocking_job.cancel(str(path))  # what it finds would be pairs of other tables
     register(str(path), types=bring.types, title=bring.name)
-    bring.written, bring.step = str(path), 3
+    bring.note_written(path)
+    bring.step = 3
     st.rerun()
 
 

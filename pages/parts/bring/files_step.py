@@ -12,6 +12,7 @@ from pages.parts.frame.text import literal, plural
 from riskcore.data.bring.csv_form import DELIMITERS, ENCODINGS
 from riskcore.data.bring.files import CSV, UPLOADS, XLSX, BroughtFile, ReadOptions
 from riskcore.errors import ConfigError
+from riskcore.sandbox import calls
 
 UPLOAD_MB = 200
 HELP = (
@@ -22,6 +23,7 @@ HELP = (
 
 def upload() -> None:
     """Before the first step: choose the files."""
+    calls.get_ready()
     st.markdown(
         "Bring **two tables** to match, or **one table** to find duplicates in. If you have candidate pairs or labels, "
         "bring them too, in files of their own or in one file of pairs."
@@ -41,6 +43,8 @@ def upload() -> None:
 def show(bring: Bring) -> None:
     files = bring.files()
     st.markdown("This is how the files were read. If a preview looks wrong, correct how the file is read.")
+    for reason in bring.refused:
+        st.error(literal(reason, 400), icon=":material/block:")
     for file in files:
         with st.container(border=True):
             _show_file(bring, file)
@@ -54,9 +58,8 @@ def show(bring: Bring) -> None:
 
 def _show_file(bring: Bring, file: BroughtFile) -> None:
     row = st.columns([6, 2], vertical_alignment="center")
-    rows = 0 if file.text is None else len(file.text)
     row[0].markdown(
-        f"**{literal(file.name, 80)}** · {literal(file.form.words, 80)} · {plural(rows, 'row')}, "
+        f"**{literal(file.name, 80)}** · {literal(file.form.words, 80)} · {plural(file.records, 'row')}, "
         f"{plural(len(file.columns), 'column')}"
     )
     with row[1].popover("Correct", icon=":material/tune:", width="stretch", disabled=file.form.kind not in (CSV, XLSX)):

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from pages.parts.data.uses_view import possible
+from pages.parts.frame.actions import barred
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.runs.run_picker import choose_run
 from pages.parts.runs.run_start import start_run
@@ -24,7 +25,10 @@ def next_step(path: str, uses: Sequence[Use], types: dict[str, str], key: str) -
         if target and not labels:
             words = "Ranks the candidates by how alike their records are, and draws some for you to label."
             label = "Label about a hundred pairs"
-            if st.button(label, type="primary", icon=":material/label:", key=f"{key} draft", help=words):
+            waits = barred(start_run)
+            if st.button(
+                label, type="primary", icon=":material/label:", key=f"{key} draft", help=words, disabled=waits
+            ):
                 _draft(path, types)
         kind = "primary" if labels else "secondary"
         if target and _button("Adapt a matcher to it", kind, ":material/model_training:", f"{key} target"):
@@ -36,7 +40,8 @@ def next_step(path: str, uses: Sequence[Use], types: dict[str, str], key: str) -
 
 
 def _button(label: str, kind: str, icon: str, key: str) -> bool:
-    return st.button(label, type="primary" if kind == "primary" else "secondary", icon=icon, key=key)
+    waits = barred(start_run)
+    return st.button(label, type="primary" if kind == "primary" else "secondary", icon=icon, key=key, disabled=waits)
 
 
 def _draft(path: str, types: dict[str, str]) -> None:

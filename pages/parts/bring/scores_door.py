@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import shutil
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -13,20 +14,23 @@ from pages.parts.bring.steps import show_preview
 from pages.parts.data.figures import figures_of
 from pages.parts.data.known_sets import KnownSet, known_sets
 from pages.parts.data.set_view import problem_table
+from pages.parts.frame.actions import requires
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import section
 from pages.parts.frame.text import literal, plural, short
 from pages.parts.runs.run_form import choose_map
 from pages.parts.runs.run_picker import choose_run
 from pages.parts.runs.run_start import start_run
+from riskcore.access import Role
 from riskcore.config import MatcherConfig, RunConfig
-from riskcore.data import open_data
-from riskcore.data.bring.files import UPLOADS, BroughtFile, read_file
-from riskcore.data.bring.scores import ScoreColumns, detect_columns, scores_of
-from riskcore.data.scored_pairs import Coverage, coverage
-from riskcore.errors import ConfigError, MatcherError
+from riskcore.data.bring.files import UPLOADS, BroughtFile
+from riskcore.data.bring.scores import ScoreColumns
+from riskcore.data.scored_pairs import Coverage
+from riskcore.errors import ConfigError
 from riskcore.paths import data_root
-from riskcore.storage.files import writing
+from riskcore.sandbox import calls
+from riskcore.sandbox.quarantine import signature
+from riskcore.storage.files import private_folder, writing
 
 UPLOAD_MB = 200
 KEPT = ".scores"
@@ -40,7 +44,7 @@ def show() -> None:
     if path is None or not path.exists():
         _upload()
         return
-    file = _file(str(path), path.stat().st_mtime_ns)
+    file, found = _file(str(path), path.stat().st_mtime_ns)
     st.markdown(f"**{literal(file.name, 80)}** · {literal(file.form.words, 80)}")
     st.button("Choose another file", type="tertiary", icon=":material/restart_alt:", on_click=_drop)
     if file.errors or file.text is None:
@@ -48,7 +52,7 @@ def show() -> None:
         st.dataframe(problem_table(file.problems), hide_index=True, placeholder="–")
         return
     show_preview(file)
-    meaning = _meaning(file)
+    meaning = _meaning(file, found or ScoreColumns())
     if meaning is not None:
         _for_a_set(path, file, meaning)
 
@@ -73,6 +77,7 @@ class _Kept:
 
 
 def _upload() -> None:
+    calls.get_ready()
     st.markdown(
         "Bring the answers of **any matcher**: Splink's predictions, the clusters of dedupe or Zingg, or a table of "
         "ids and probabilities. Riskcore says which of them are probably wrong, and why."
@@ -94,17 +99,18 @@ def _drop() -> None:
         shutil.rmtree(path.parent, ignore_errors=True)
 
 
-@st.cache_resource(max_entries=2, show_spinner="Reading the scores …")
-def _file(path: str, stamp: int) -> BroughtFile:
-    return read_file(Path(path))
+@st.cache_resource(max_entries=2, show_spinner="Reading the scores …", show_time=True)
+def _file(path: str, stamp: int) -> tuple[BroughtFile, ScoreColumns | None]:
+    return calls.look_at_scores(Path(path))
 
 
-def _meaning(file: BroughtFile) -> ScoreColumns | None:
+@st.cache_data(max_entries=8, show_spinner="Comparing the scores with the data set …", show_time=True)
+def _cover(path: str, stamp: int, meaning: ScoreColumns, target: str, signature: Any) -> Coverage:
+    return calls.cover(Path(path), meaning, Path(target))
+
+
+def _meaning(file: BroughtFile, found: ScoreColumns) -> ScoreColumns | None:
     """What the columns mean: as detected, corrected by the person. None while something is missing."""
-    try:
-        found = detect_columns(file)
-    except MatcherError:
-        found = ScoreColumns()
     section("Columns")
     kind = st.segmented_control(
         "The file has", [_PAIRS, _CLUSTERS], default=_CLUSTERS if found.is_clusters else _PAIRS, required=True
@@ -161,7 +167,7 @@ def _for_a_set(path: Path, file: BroughtFile, meaning: ScoreColumns) -> None:
             SCREENS["data_sets"].path, label=words, icon=":material/add:", query_params={"add": "tables"}
         )
         return
-    cover = coverage(scores_of(file, meaning), open_data(target))
+    cover = _cover(str(path), path.stat().st_mtime_ns, meaning, target, signature(Path(target)))
     missing = _show_coverage(cover, meaning)
     attribute_map = _mapped(known, source, target)
     usual = f"{short(file.name, 40)} on {short(known[target].title, 35)}"
@@ -227,10 +233,13 @@ def _config(path: Path, meaning: ScoreColumns, target: str, source: str, known: 
     )
 
 
+@requires(Role.OPERATOR)
 def _keep(path: Path) -> Path:
     """The file where runs find it: a run that is resumed reads it again."""
     folder = data_root() / KEPT / path.parent.name
     with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, folder / path.name)
+        private_folder(data_root())
+        private_folder(folder.parent)
+        private_folder(folder)
+        shutil.copy(path, folder / path.name)  # with its mode: nobody else reads it
     return folder / path.name

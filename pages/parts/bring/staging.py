@@ -6,27 +6,31 @@ taken.
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import shutil
 import tempfile
-import time
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Protocol
 
 import streamlit as st
 
-from riskcore.data.bring.files import BroughtFile, ReadOptions, read_brought, unpacked
+from pages.parts.data import belongings
+from pages.parts.frame.actions import requires
+from riskcore.access import Role
+from riskcore.data.bring.files import BroughtFile, ReadOptions
 from riskcore.data.bring.plan import Attribute, LeftOut
 from riskcore.data.bring.roles import Recognised
 from riskcore.errors import ConfigError
 from riskcore.paths import data_root
-from riskcore.storage.files import writing
+from riskcore.sandbox import calls
+from riskcore.sandbox.errors import ReadingError
+from riskcore.sandbox.uploads import remove_older, write_private
+from riskcore.storage.files import private_folder, writing
 
-WAITING = ".brought"
 KEPT_SECONDS = 24 * 3600  # that unfinished uploads are kept
 _STATE = "bring"
+Looked = tuple[tuple[BroughtFile, ...], tuple[Recognised, ...]]
 
 
 class Upload(Protocol):
@@ -53,6 +57,7 @@ class Bring:
     left_out: tuple[LeftOut, ...] = ()
     types: dict[str, str] = dataclasses.field(default_factory=dict)
     written: str | None = None  # the data set's folder
+    refused: list[str] = dataclasses.field(default_factory=list)  # why files were set aside
 
     def forget_choices(self) -> None:
         """Suggest anew, after a file is read in another way."""
@@ -60,14 +65,34 @@ class Bring:
         self.table_ids.clear()
 
     def files(self) -> tuple[BroughtFile, ...]:
-        """The files as they are read; read again only when one of them or its options change."""
-        stamps = tuple((str(path), path.stat().st_mtime_ns) for path in self.paths)
-        return _read(stamps, tuple(sorted(self.options.items())))
+        """Summaries of the files; read again only when one of them or its options change."""
+        return self._looked()[0]
+
+    def recognised(self) -> tuple[Recognised, ...]:
+        """What the files that can be used seem to be."""
+        return self._looked()[1]
+
+    def _looked(self) -> Looked:
+        """A file that breaks its reader is set aside, and the others are read without it."""
+        while True:
+            stamps = tuple((str(path), path.stat().st_mtime_ns) for path in self.paths)
+            try:
+                return _look(stamps, tuple(sorted(self.options.items())))
+            except ReadingError as error:
+                if error.file not in self.paths:
+                    raise
+                self.refused.append(str(error))
+                self.paths = tuple(path for path in self.paths if path != error.file)
+
+    def note_written(self, path: Path) -> None:
+        """Remember which data set the files became: they are deleted with it."""
+        self.written = str(path)
+        belongings.note(self.folder, self.written)
 
 
-@st.cache_resource(max_entries=3, show_spinner="Reading the files …")
-def _read(stamps: tuple[tuple[str, int], ...], options: tuple[tuple[str, ReadOptions], ...]) -> tuple[BroughtFile, ...]:
-    return read_brought([Path(path) for path, _ in stamps], dict(options))
+@st.cache_resource(max_entries=3, show_spinner="Reading the files …", show_time=True)
+def _look(stamps: tuple[tuple[str, int], ...], options: tuple[tuple[str, ReadOptions], ...]) -> Looked:
+    return calls.look([Path(path) for path, _ in stamps], dict(options))
 
 
 def current() -> Bring | None:
@@ -79,6 +104,7 @@ def current() -> Bring | None:
     return found
 
 
+@requires(Role.OPERATOR)
 def begin(files: Iterable[Upload]) -> Bring:
     """Keep the uploaded files, unpack the archives among them, and begin with them."""
     drop()
@@ -88,16 +114,18 @@ def begin(files: Iterable[Upload]) -> Bring:
     return found
 
 
+@requires(Role.OPERATOR)
 def stage(files: Iterable[Upload]) -> tuple[Path, list[Path]]:
     """Write uploaded files into a folder of their own. On any error nothing is left."""
-    home = data_root() / WAITING
+    home = data_root() / belongings.WAITING
     with writing(home):
-        home.mkdir(parents=True, exist_ok=True)
-        _remove_old(home)
+        private_folder(data_root())
+        private_folder(home)
+        remove_older(home, KEPT_SECONDS)
         folder = Path(tempfile.mkdtemp(dir=home))
     try:
         with writing(folder):
-            return folder, unpacked([_kept(folder, file) for file in files], folder)
+            return folder, calls.unpack([_kept(folder, file) for file in files], folder)
     except BaseException:
         shutil.rmtree(folder, ignore_errors=True)
         raise
@@ -108,7 +136,7 @@ def _kept(folder: Path, file: Upload) -> Path:
     path = folder / name
     if not name or name.startswith(".") or path.exists():
         raise ConfigError(f"{file.name!r} cannot be used: two files have this name, or it is hidden. Rename the file.")
-    path.write_bytes(file.getvalue())
+    write_private(path, file.getvalue())
     return path
 
 
@@ -117,10 +145,3 @@ def drop() -> None:
     found: Bring | None = st.session_state.pop(_STATE, None)
     if found is not None:
         shutil.rmtree(found.folder, ignore_errors=True)
-
-
-def _remove_old(home: Path) -> None:
-    for folder in home.iterdir():
-        with contextlib.suppress(OSError):
-            if time.time() - folder.stat().st_mtime > KEPT_SECONDS:
-                shutil.rmtree(folder, ignore_errors=True)

@@ -12,7 +12,7 @@ from pages.parts.bring.steps import show_buttons, show_preview
 from pages.parts.frame.text import literal
 from riskcore.data.bring.files import BroughtFile
 from riskcore.data.bring.plan import Plan, replan
-from riskcore.data.bring.roles import ID_PAIRS, Recognised, Role, id_column, label_column, recognise
+from riskcore.data.bring.roles import ID_PAIRS, Recognised, Role, id_column, label_column
 from riskcore.data.bring.sides import sides_of
 
 NUMBERED = "(none: number the rows)"
@@ -22,7 +22,7 @@ _SHOWN_ROWS = 3
 
 def show(bring: Bring) -> None:
     files = [file for file in bring.files() if file.text is not None]
-    roles = bring.roles or recognise(files)
+    roles = bring.roles or bring.recognised()
     st.markdown("This is what the files seem to be. Correct it where it is wrong.")
     chosen = []
     for file, role in zip(files, roles, strict=True):
@@ -41,7 +41,7 @@ def show(bring: Bring) -> None:
 def plan_of(bring: Bring) -> Plan:
     """The plan with all choices so far."""
     files = [file for file in bring.files() if file.text is not None]
-    plan = replan(files, bring.roles or recognise(files), bring.ids)
+    plan = replan(files, bring.roles or bring.recognised(), bring.ids)
     if bring.attributes is None:
         return plan
     return dataclasses.replace(plan, attributes=bring.attributes, left_out=bring.left_out)

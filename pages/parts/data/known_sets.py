@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import dataclasses
 import re
-import shutil
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from pages.parts.data.belongings import DELETED, delete_path, finish_deletions, remove_belongings
+from pages.parts.frame.actions import requires
+from riskcore.access import Role
 from riskcore.data import list_samples
 from riskcore.errors import ConfigError, StorageError
 from riskcore.paths import data_root
-from riskcore.storage.files import read_json, write_json, writing
+from riskcore.storage.files import private_folder, read_json, write_json, writing
 from riskcore.storage.lock import FileLock
 
 PATIENCE = 10.0  # seconds to wait for another registration; each takes milliseconds
@@ -39,6 +41,7 @@ class KnownSet:
 
 def known_sets() -> dict[str, KnownSet]:
     """Every set by its path: samples first, then registered and uploaded ones."""
+    finish_deletions()
     said = _read()
     found = {str(s.path): KnownSet(str(s.path), s.title, s.description) for s in list_samples()}
     for path in (*_uploaded(), *said):
@@ -47,6 +50,7 @@ def known_sets() -> dict[str, KnownSet]:
     return {path: dataclasses.replace(one, **entered.get(path, {})) for path, one in found.items()}
 
 
+@requires(Role.OPERATOR)
 def register(
     path: str,
     types: dict[str, str] | None = None,
@@ -68,7 +72,7 @@ def register(
 def _changing() -> Iterator[dict[str, dict]]:
     """What is registered, to be changed; written at the end. Two people may register at once."""
     with writing(data_root()):
-        data_root().mkdir(parents=True, exist_ok=True)
+        private_folder(data_root())
     with FileLock(_file().with_name(f".{_file().name}.lock"), PATIENCE):
         said = _read()
         yield said
@@ -93,6 +97,7 @@ def is_own(path: str) -> bool:
     return Path(path).parent == data_root() and Path(path).exists()
 
 
+@requires(Role.OPERATOR)
 def rename(path: str, title: str) -> None:
     """Show the set under another name. Its folder stays, since runs name it."""
     if not title.strip():
@@ -100,17 +105,18 @@ def rename(path: str, title: str) -> None:
     register(path, title=title.strip())
 
 
+@requires(Role.OWNER)
 def remove(path: str) -> None:
-    """Forget a set, and delete it if the data folder holds it. Runs keep their own copies of pairs and records."""
-    if is_own(path):
-        with writing(Path(path)):
-            gone = Path(path).rename(data_root() / f".deleted-{uuid.uuid4().hex[:8]}")  # at once, not file by file
-        if gone.is_dir():
-            shutil.rmtree(gone, ignore_errors=True)
-        else:
-            gone.unlink(missing_ok=True)
+    """Forget a set, and delete it with all that was kept for it if the data folder holds it. Runs keep their own copies
+    of pairs and records. Where this is killed, the set is there as before, or the next start deletes the rest."""
+    own = is_own(path)
     with _changing() as said:
         said.pop(path, None)
+    if own:
+        with writing(Path(path)):
+            gone = Path(path).rename(data_root() / f"{DELETED}{uuid.uuid4().hex[:8]}")  # at once, not file by file
+        delete_path(gone)
+    remove_belongings(path)
 
 
 def _clean(name: str) -> str:

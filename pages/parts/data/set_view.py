@@ -9,10 +9,10 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from pages.parts.data.figures import DataFigures
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.text import number, percent, plural, short
 from riskcore.data import AttributeType, DataProfile, Problem
+from riskcore.data.figures import DataFigures
 from riskcore.data.labels import UNSPLIT
 
 TYPE_WORDS = {

@@ -1,34 +1,39 @@
 """Errors as the screens show them: a sentence on what happened and what to do, never a traceback.
 
-A page works inside `boundary`. Button callbacks run outside of it, so `guarded` keeps their errors for the page to
-show.
+A page works inside `boundary`, which also asks whether the visitor is still let in, and stops queries that take too
+long. Callbacks run outside of it, so
+their errors are kept for the page to show (`actions`).
 """
 
 from __future__ import annotations
 
-import functools
 import logging
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import RerunException, StopException
 
+from pages.parts.frame.access import require
+from riskcore.access import Role
 from riskcore.data.problems import DataFormatError
 from riskcore.errors import RiskcoreError
+from riskcore.storage.time_limit import limited, query_seconds
 
 _log = logging.getLogger(__name__)
 _KEPT = "callback_error"
+_GATE = "sent to the gate"
 
 
 @contextmanager
 def boundary(name: str) -> Iterator[None]:
     """Show errors as sentences. A fragment reruns without its page, so it needs a boundary of its own."""
+    seconds = _require_entry()
     try:
         if error := _kept_error():
             show_error(error)
-        yield
+        with limited(seconds):
+            yield
     except (RerunException, StopException):
         raise
     except RiskcoreError as error:
@@ -42,6 +47,29 @@ def boundary(name: str) -> Iterator[None]:
         )
 
 
+def _require_entry() -> float:
+    """Draw no part for anyone who is not let in any more: the whole page asks them, or the part says why. Gives the
+    seconds that a query may take."""
+    try:
+        require(Role.VIEWER)
+    except RiskcoreError as error:
+        if _GATE not in st.session_state:
+            st.session_state[_GATE] = True
+            st.rerun()
+        show_error(error)
+        st.stop()
+    try:
+        return query_seconds()
+    except RiskcoreError as error:
+        show_error(error)
+        st.stop()
+
+
+def entered() -> None:
+    """The page has let the visitor in."""
+    st.session_state.pop(_GATE, None)
+
+
 def show_error(error: RiskcoreError) -> None:
     """Show an expected error. Its text says what happened, where, and what to do; it may quote records."""
     if isinstance(error, DataFormatError) and len(error.problems) > 1:
@@ -51,24 +79,8 @@ def show_error(error: RiskcoreError) -> None:
     st.code(str(error), language=None, wrap_lines=True)
 
 
-def guarded(callback: Callable[..., Any]) -> Callable[..., None]:
-    """The callback, with its error kept for the page to show."""
-
-    @functools.wraps(callback)
-    def call(*args: Any, **kwargs: Any) -> None:
-        try:
-            callback(*args, **kwargs)
-        except RiskcoreError as error:
-            _keep(error)
-        except Exception as error:
-            _log.exception("The callback %s failed", callback.__name__)
-            reason = f"an unexpected {type(error).__name__}"
-            _keep(RiskcoreError(f"That failed with {reason}. Try again. If it happens again, see the server's log."))
-
-    return call
-
-
-def _keep(error: RiskcoreError) -> None:
+def keep_error(error: RiskcoreError) -> None:
+    """Keep the error of a callback for the page to show."""
     st.session_state[_KEPT] = error
     # The page shows the error at its top, which may be out of sight.
     st.toast("That did not work. See the message at the top of the page.", icon=":material/error:")

@@ -26,6 +26,8 @@ WORDS = {
     "risk": "The probability that the current label is wrong, by all the evidence: the matcher, forests and a linear "
     "model on the metrics, the rules, and competing candidates. It is calibrated on the validation labels: of pairs "
     "shown with risk 0.3, about three in ten are wrong. Without such labels only the order means something.",
+    "expected gain": "What a verdict on a pair is expected to add to F1: the risk of its label, times what the "
+    "correction of a wrong label of its kind adds.",
     "value at risk": "What the rules and the matcher's output alone put at risk, as published (LearnRisk): high where "
     "they contradict the label, or where neither is certain. It drives the fine-tuning of the method risk and is what "
     "the reasons add up to.",

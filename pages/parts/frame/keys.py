@@ -16,13 +16,19 @@ class Shortcut:
 
 SHORTCUTS = (
     Shortcut(("O",), "queue", "open the first pair"),
-    Shortcut(("J", "K"), "card", "next, previous"),
-    Shortcut(("M", "N", "U"), "card, Label", "verdict match, non-match, unsure; then the next pair opens"),
+    Shortcut(("J", "K"), "card; J also Contradictions", "next, previous; skip"),
+    Shortcut(
+        ("M", "N", "U"),
+        "card, Label, Estimate, Reviewers, Work lists, Contradictions",
+        "verdict match, non-match, unsure; then the next pair opens",
+    ),
     Shortcut(
         ("Z",),
-        "card, Label",
+        "queue, card, all tabs of Label & audit, Rules, Compare, Results",
         "undo your last verdict of this session, or else your newest in the run, and return to its pair",
     ),
+    Shortcut(("V",), "card, Label, Estimate", "reveal the masked values of the pair"),
     Shortcut(("Q",), "card, rule", "back to the list"),
-    Shortcut(("?",), "queue, card, Label", "list the keys"),
+    Shortcut(("E",), "card of a scored pair", "explain"),
+    Shortcut(("?",), "queue, card, Label & audit", "list the keys"),
 )

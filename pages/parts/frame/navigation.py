@@ -9,11 +9,13 @@ import dataclasses
 
 import streamlit as st
 
+import riskcore.logs as logs
+from pages.parts.frame.access import visiting
 from pages.parts.frame.logo import FAVICON, show_logo
-from pages.parts.frame.sign_in_settings import sign_in_configured
-from riskcore.errors import ConfigError
+from riskcore.errors import RiskcoreError
 
 _DECLARED = "navigation_declared"
+LANDING = "overview"  # the screen of the bare address
 
 
 @dataclasses.dataclass(frozen=True)
@@ -39,6 +41,7 @@ SCREENS = {
         Screen("pairs", "Top-risk pairs", ":material/format_list_numbered:", "Inspect"),
         Screen("rules", "Rules", ":material/rule:", "Inspect"),
         Screen("compare", "Compare", ":material/compare_arrows:", "Inspect"),
+        Screen("scored", "Scored sets", ":material/database_search:", "Inspect"),
         Screen("audit", "Label & audit", ":material/fact_check:", "Decide"),
         Screen("results", "Results", ":material/task_alt:", "Decide"),
         Screen("help", "Help", ":material/help:", "Learn"),
@@ -48,22 +51,23 @@ SCREENS = {
 
 def declare() -> st.Page:
     """Declare the screens to Streamlit; returns the one that was requested."""
+    logs.set_up(server=True)
     sections: dict[str, list[st.Page]] = {}
     for screen in SCREENS.values():
-        page = st.Page(screen.path, title=screen.title, icon=screen.icon, default=screen.name == "overview")
+        page = st.Page(screen.path, title=screen.title, icon=screen.icon, default=screen.name == LANDING)
         sections.setdefault(screen.section, []).append(page)
     st.session_state[_DECLARED] = True
     # Before `st.navigation`: without it, the tab takes the screen's icon and fetches it from a font server.
     st.set_page_config(page_icon=FAVICON)
     show_logo()
-    return st.navigation(sections, expanded=True, position="sidebar" if _may_serve() else "hidden")
+    return st.navigation(sections, expanded=True, position="sidebar" if _is_let_in() else "hidden")
 
 
-def _may_serve() -> bool:
-    """False with sign-in settings that cannot be used; the page shows why."""
+def _is_let_in() -> bool:
+    """False for strangers, and with settings that cannot be used; the page shows why."""
     try:
-        sign_in_configured()
-    except ConfigError:
+        visiting()
+    except RiskcoreError:
         return False
     return True
 

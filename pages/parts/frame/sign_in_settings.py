@@ -20,6 +20,7 @@ from riskcore.errors import ConfigError
 _SHARED = ("redirect_uri", "cookie_secret")
 _PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 _ADDRESSES = ("redirect_uri", "server_metadata_url")
+_absent: tuple[str, ...] | None = None  # the files that Streamlit looked for last, if it found no secrets at all
 
 
 def sign_in_configured() -> bool:
@@ -32,14 +33,29 @@ def sign_in_configured() -> bool:
     return True
 
 
+def access_section() -> Any:
+    """The section [access]; None without one."""
+    return _read_secrets().get("access")
+
+
 def _read_secrets() -> Mapping[str, Any]:
-    """The secrets; empty if there is no file and no setting names one."""
+    """The secrets; empty if there is no file and no setting names one.
+
+    Every part of a screen and every action asks, and Streamlit opens the files anew under a lock as long as there are
+    none: with forty people, a third of the time of a click was spent waiting for it. So where it found nothing, it is
+    asked again only once a file is there. What it has read once it keeps until the server is started again.
+    """
+    global _absent
+    files = tuple(config.get_option("secrets.files"))
+    if files == _absent and not _existing_files() and not _requested_files():
+        return {}
+    _absent = None
     try:
         secrets = st.secrets.to_dict()
     except StreamlitSecretNotFoundError as error:
         if error.error_id != "no-secrets-found" or _existing_files():
             raise ConfigError(_unreadable(error)) from error
-        secrets = {}
+        secrets, _absent = {}, files
     except Exception as error:  # no right to read it, not UTF-8, a folder of that name, ...
         raise ConfigError(_unreadable(error)) from error
     missing = [] if "auth" in secrets else [file for file in _requested_files() if not os.path.exists(file)]

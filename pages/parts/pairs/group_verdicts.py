@@ -9,12 +9,14 @@ from collections.abc import Mapping, Sequence
 
 import streamlit as st
 
-from pages.parts.frame.errors import guarded
+from pages.parts.frame.actions import action, barred
+from pages.parts.frame.given import GROUP, remember
 from pages.parts.frame.page import reviewer
 from pages.parts.frame.palette import VERDICTS
 from pages.parts.frame.text import plural
-from pages.parts.pairs.record_table import records_table
+from pages.parts.pairs.masks import note_with_disclosure, show_judged_records
 from pages.parts.runs.run_picker import View, store
+from riskcore.access import Role
 from riskcore.audit import Verdict, VerdictLog
 from riskcore.audit.error_kinds import ErrorKind
 from riskcore.audit.group_review import SAMPLE, GroupReview, review_group
@@ -42,15 +44,16 @@ def _show_next(view: View, review: GroupReview, pair: str, verdicts: Mapping[str
         "same entity?",
     )
     left, right = pair_records(view.folder, review.sample[pair])
-    st.html(records_table(left, right, list(left)))
+    show_judged_records(view.run.id, pair, left, right)
     columns = st.columns([2, 2, 2, 2, 4])
     for column, (word, mark) in zip(columns, VERDICTS.items(), strict=False):
         column.button(
             f"{mark.sign} {mark.word.capitalize()}",
-            key=f"{word} {key}",
+            key=f"{word} {key} {pair}",  # of this pair, so that a second click judges no other
             width="stretch",
             on_click=_judge,
             args=(view.run.id, pair, word),
+            disabled=barred(_judge),
         )
     own = [verdicts[one] for one in review.sample if one in verdicts and verdicts[one].who == reviewer()]
     last = max(own, key=lambda one: one.number, default=None)
@@ -59,7 +62,7 @@ def _show_next(view: View, review: GroupReview, pair: str, verdicts: Mapping[str
         key=f"undo {key}",
         icon=":material/undo:",
         width="stretch",
-        disabled=last is None,
+        disabled=last is None or barred(_undo),
         on_click=_undo,
         args=(view.run.id, "" if last is None else last.pair_id),
         help="Withdraws your last verdict on a pair of this sample.",
@@ -92,11 +95,13 @@ def _offer_rest(view: View, review: GroupReview, agreed: str, key: str) -> None:
             type="primary",
             on_click=_record,
             args=(view.run.id, others[:count], agreed, sampled),
+            disabled=barred(_record),
         )
     row.button(f"Sample {SAMPLE} more", key=f"more {key}", on_click=_sample_more, args=(f"sample {key}", sampled))
     if review.held_back:
         held = plural(review.held_back, "pair")
-        st.caption(f"{held} drawn for labelling {'is' if review.held_back == 1 else 'are'} left to be judged alone.")
+        verb = "is" if review.held_back == 1 else "are"
+        st.caption(f"{held} drawn for labelling or the estimate {verb} left to be judged alone.")
 
 
 def _say_why_not(review: GroupReview) -> None:
@@ -122,29 +127,34 @@ def _offer_withdrawal(view: View, review: GroupReview, key: str) -> None:
         icon=":material/undo:",
         on_click=_withdraw,
         args=(view.run.id, newest),
+        disabled=barred(_withdraw),
         help="Your verdicts on pairs of this group that were recorded at once. The log keeps them, as withdrawn.",
     )
 
 
-@guarded
+@action(Role.AUDITOR)
 def _judge(run: str, pair: str, word: str) -> None:
-    VerdictLog(store()).add(run, pair, word, note=SAMPLED, who=reviewer())
+    remember(
+        VerdictLog(store()).add(run, pair, word, note=note_with_disclosure(run, pair, SAMPLED), who=reviewer()), GROUP
+    )
     st.toast(f"{VERDICTS[word].text} · saved", icon=":material/save:")
 
 
-@guarded
+@action(Role.AUDITOR)
 def _undo(run: str, pair: str) -> None:
     VerdictLog(store()).undo(run, pair, who=reviewer())
     st.toast("Verdict withdrawn", icon=":material/undo:")
 
 
-@guarded
+@action(Role.AUDITOR)
 def _record(run: str, pairs: Sequence[str], word: str, sampled: int) -> None:
     added = VerdictLog(store()).add_many(run, pairs, word, bulk_note(sampled, word), reviewer())
+    for entry in added[-1:]:  # one undo withdraws all of them
+        remember(entry, GROUP)
     st.toast(f"{plural(len(added), 'verdict')} {VERDICTS[word].text} · saved", icon=":material/save:")
 
 
-@guarded
+@action(Role.AUDITOR)
 def _withdraw(run: str, numbers: Mapping[str, int]) -> None:
     withdrawn = VerdictLog(store()).undo_many(run, numbers, reviewer())
     st.toast(f"{plural(len(withdrawn), 'verdict')} withdrawn", icon=":material/undo:")

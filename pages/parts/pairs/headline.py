@@ -42,10 +42,12 @@ def likely_words(label: int, risk: float) -> tuple[str, bool | None]:
     return f"Probably a {word}", bool(label)
 
 
-def headline(detail: PairDetail, reason: PairReason | None, proposed: bool = False, flip: str = "") -> str:
+def headline(
+    detail: PairDetail, reason: PairReason | None, proposed: bool = False, flip: str = "", at_most: bool = False
+) -> str:
     """What the pair probably is, the decisive difference, why, and label, risk and flip as signs and words.
 
-    `proposed`: no label shows that the flip is right.
+    `proposed`: no label shows that the flip is right. `at_most`: the risk is the largest that the label can have.
     """
     label, risk = int(detail.scores["label"]), float(detail.scores["risk"])
     words, says = likely_words(label, risk)
@@ -56,7 +58,7 @@ def headline(detail: PairDetail, reason: PairReason | None, proposed: bool = Fal
         if reason.difference:
             parts.append(f'<p class="rc-decisive"><b>{html.escape(reason.difference)}</b></p>')
         parts.append(f'<p class="rc-because" dir="auto">{html.escape(because(reason))}</p>')
-    return STYLE + "".join(parts) + _badges(detail, proposed, flip)
+    return STYLE + "".join(parts) + _badges(detail, proposed, flip, at_most)
 
 
 def because(reason: PairReason) -> str:
@@ -67,12 +69,14 @@ def because(reason: PairReason) -> str:
     return f"The evidence says {word}: {reason.words}."
 
 
-def _badges(detail: PairDetail, proposed: bool, flip: str) -> str:
+def _badges(detail: PairDetail, proposed: bool, flip: str, at_most: bool) -> str:
     scores = detail.scores
     label, risk = of_label(int(scores["label"])), float(scores["risk"])
+    nearest = "" if not at_most else "at least " if label is MATCH else "at most "
+    known = f"{RISKY.sign} risk {'at most ' if at_most else ''}{risk:.2f} · {risk_word(risk)}"
     badges = [
-        (label.colour, f"{label.sign} labelled {label.word} · probability {scores['probability']:.2f}"),
-        (RISKY.colour if risk >= MEDIUM_RISK else label.colour, f"{RISKY.sign} risk {risk:.2f} · {risk_word(risk)}"),
+        (label.colour, f"{label.sign} labelled {label.word} · probability {nearest}{scores['probability']:.2f}"),
+        (RISKY.colour if risk >= MEDIUM_RISK else label.colour, known),
     ]
     if scores["flipped"]:
         before = of_label(1 - int(scores["label"]))

@@ -6,11 +6,12 @@ it are what the risk means and the pair's path through the iterations.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 import pandas as pd
 import streamlit as st
 
+from pages.parts.frame.actions import barred, requires
 from pages.parts.frame.charts import readable
 from pages.parts.frame.glossary import WORDS, formula
 from pages.parts.frame.page import section
@@ -19,11 +20,20 @@ from pages.parts.frame.text import plural
 from pages.parts.pairs.balance_view import Background, matcher_html, sheet_html, voices_html
 from pages.parts.pairs.headline import headline
 from pages.parts.pairs.pair_charts import history_chart, path_words, risk_chart
-from pages.parts.pairs.reasons import Why, contribution_table, lower_risk_text, model_words
+from pages.parts.pairs.reasons import Why, contribution_table, lower_risk_text, model_words, visible_metrics
 from pages.parts.pairs.record_table import has_long_values, records_table
 from pages.parts.rules.reason_cards import merged_reasons, reasons_html
-from pages.parts.runs.run_files import forget_sheet, history_of, model_of, risk_labels, rules_of, summary_of, types_of
+from pages.parts.runs.run_files import (
+    forget_sheet,
+    history_of,
+    model_of,
+    risk_labels,
+    rules_of,
+    summary_of,
+    visible_types,
+)
 from pages.parts.runs.run_picker import View
+from riskcore.access import Role
 from riskcore.apply.sheets import compute_sheet_apart
 from riskcore.metrics.kinds import Metric
 from riskcore.risk.distribution import quantile
@@ -35,9 +45,8 @@ SHOWN_RULES = 6
 
 
 def show_pair(view: View, detail: PairDetail, why: Why, proposed: bool = False) -> None:
-    """What the pair probably is, the decisive difference, and both records."""
+    """What the pair probably is and the decisive difference; the records come next."""
     st.html(headline(detail, why.reason, proposed, why.flip))
-    show_records(view, detail)
 
 
 def show_reasons(view: View, detail: PairDetail, why: Why) -> None:
@@ -60,7 +69,7 @@ def _show_sheet(view: View, detail: PairDetail, why: Why) -> None:
         st.caption(_no_sheet(view))
         _offer_sheet(view, detail)
         return
-    background = _background(view, detail)
+    background = _background(view, detail, why.hidden)
     st.html(sheet_html(sheet, background, "What all the evidence adds up to, attribute by attribute"))
     st.caption(
         f"In log-odds: above 0 towards a match. {_steadiness(sheet.stability)} Open a row to see who says it and by "
@@ -82,11 +91,15 @@ def _offer_sheet(view: View, detail: PairDetail) -> None:
     folder, explained = view.folder, sheet_method(view.folder, view.method, view.iteration)
     if explained is None or not folder.bundle.is_dir():
         return
-    if st.button("Compute it", icon=":material/calculate:", help="Takes a few seconds. It is kept with the run."):
+    words = "Takes a few seconds. It is kept with the run."
+    if st.button("Compute it", icon=":material/calculate:", help=words, disabled=barred(_compute_sheet)):
         with st.spinner("Asking the matcher and all other models about this pair …"):
-            compute_sheet_apart(folder, explained, detail.row)
+            _compute_sheet(folder, explained, detail.row)
         forget_sheet()
         st.rerun()
+
+
+_compute_sheet = requires(Role.AUDITOR)(compute_sheet_apart)
 
 
 def _no_sheet(view: View) -> str:
@@ -110,9 +123,10 @@ def _steadiness(stability: float | None) -> str:
     return f"The strongest reason led in {percent} of fits on resampled labels."
 
 
-def _background(view: View, detail: PairDetail) -> Background:
-    types = types_of(view.folder)
-    keys = (key.rpartition(".") for key in detail.metrics)
+def _background(view: View, detail: PairDetail, hidden: Collection[str]) -> Background:
+    """Metrics of hidden attributes are left out."""
+    types = visible_types(view.folder, hidden)
+    keys = (key.rpartition(".") for key in visible_metrics(detail, hidden))
     return Background(
         rules=rules_of(view.folder),
         metrics=detail.metrics,
@@ -126,9 +140,8 @@ def _labels_used(view: View) -> str:
     return ", ".join(ranked["labels_used"]) if ranked and ranked["labels_used"] else "none"
 
 
-def show_records(view: View, detail: PairDetail) -> None:
-    types = {name: str(kind) for name, kind in types_of(view.folder).items()}
-    show_both(detail.pair_id, detail.left, detail.right, types)
+def show_truth(detail: PairDetail) -> None:
+    """The benchmark's label on request, where there is one."""
     if detail.truth is not None and st.toggle("Show the benchmark's label", key="show_truth"):
         truth = of_label(detail.truth)
         right = detail.truth == int(detail.scores["label"])
@@ -143,10 +156,12 @@ def show_both(
     left: Mapping[str, str | None],
     right: Mapping[str, str | None],
     types: Mapping[str, str] | None = None,
+    hidden: Collection[str] = (),
 ) -> None:
     """Both records side by side, differences marked, and nothing of what a model says."""
-    whole = has_long_values(left, right) and st.toggle("Show long values in full", key=f"whole {pair}")
-    st.html(records_table(left, right, list(left), whole=bool(whole), types=types))
+    sides = ({name: value for name, value in side.items() if name not in hidden} for side in (left, right))
+    whole = has_long_values(*sides) and st.toggle("Show long values in full", key=f"whole {pair}")
+    st.html(records_table(left, right, list(left), whole=bool(whole), types=types, hidden=hidden))
 
 
 def _show_rules(detail: PairDetail, why: Why) -> None:
@@ -157,7 +172,9 @@ def _show_rules(detail: PairDetail, why: Why) -> None:
     title = f"Rules: {plural(fired, 'rule')} fired" if fired else "Rules: none fired"
     found = st.expander(title, icon=":material/rule:", key="rules that fired", on_change="rerun", expanded=False)
     if found.open:
-        found.html(reasons_html(weighted[:SHOWN_RULES], detail.metrics, detail.scores["probability"]))
+        found.html(
+            reasons_html(weighted[:SHOWN_RULES], visible_metrics(detail, why.hidden), detail.scores["probability"])
+        )
         rest = weighted[SHOWN_RULES:] + [reason for reason in reasons if reason.weight == 0]
         if rest:
             share = 100 * sum(reason.share for reason in rest)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -13,7 +13,10 @@ from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.palette import FLIPPED, VERDICTS, of_label
 from pages.parts.frame.text import short
 from pages.parts.runs.run_files import page_of
+from riskcore.audit import Verdict
 from riskcore.audit.export import csv_text
+from riskcore.audit.log_cache import Judged
+from riskcore.columns import LEFT, RIGHT
 from riskcore.runs import PairQuery, RunFolder, query_pairs
 from riskcore.runs.readers.pair_detail import row_of
 from riskcore.runs.readers.queries import place_of
@@ -42,33 +45,33 @@ class QueuePosition:
         return f"**{self.number:,}** of {self.total:,} in this queue"
 
 
-def position_of(folder: RunFolder, query: PairQuery, page: int, pair: str, verdicts: dict[str, str]) -> QueuePosition:
+def position_of(folder: RunFolder, query: PairQuery, page: int, pair: str, judged: Judged) -> QueuePosition:
     """The pair's neighbours, on its page or the next one. For a pair that the filters leave out, next is the first."""
-    here = page_of(folder, dataclasses.replace(query, page=page), verdicts)
+    here = page_of(folder, dataclasses.replace(query, page=page), judged)
     ids = list(here.rows["pair_id"])
     if pair not in ids:
-        place = place_of(folder, query, row_of(folder, pair), verdicts)
+        place = place_of(folder, query, row_of(folder, pair), judged.verdicts)
         its_page = None if place is None else (place - 1) // query.page_size + 1
         if its_page is not None and its_page != here.page:
-            return position_of(folder, query, its_page, pair, verdicts)
+            return position_of(folder, query, its_page, pair, judged)
         return QueuePosition(next=ids[0] if ids else None, total=here.total, page=here.page)
     at = ids.index(pair)
     before, before_page, after, after_page = None, None, None, None
     if at > 0:
         before = ids[at - 1]
     elif here.page > 1:
-        before, before_page = _edge(folder, query, here.page - 1, verdicts, -1), here.page - 1
+        before, before_page = _edge(folder, query, here.page - 1, judged, -1), here.page - 1
     if at + 1 < len(ids):
         after = ids[at + 1]
     elif here.page < here.pages:
-        after, after_page = _edge(folder, query, here.page + 1, verdicts, 0), here.page + 1
+        after, after_page = _edge(folder, query, here.page + 1, judged, 0), here.page + 1
     number = (here.page - 1) * query.page_size + at + 1
     row = int(here.rows["row"].iloc[at])
     return QueuePosition(before, after, before_page, after_page, number, here.total, row, here.page)
 
 
-def _edge(folder: RunFolder, query: PairQuery, page: int, verdicts: dict[str, str], at: int) -> str | None:
-    ids = list(page_of(folder, dataclasses.replace(query, page=page), verdicts).rows["pair_id"])
+def _edge(folder: RunFolder, query: PairQuery, page: int, judged: Judged, at: int) -> str | None:
+    ids = list(page_of(folder, dataclasses.replace(query, page=page), judged).rows["pair_id"])
     return ids[at] if ids else None
 
 
@@ -112,7 +115,10 @@ def _flip(flipped: bool, flips: int, proposed: bool) -> str:
     return "↺ flipped back" if flips else ""
 
 
-def queue_csv(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> bytes:
-    """The first pairs of the queue as CSV; cells that a spreadsheet would run as formulas are escaped."""
+def queue_csv(
+    folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Verdict], hidden: Collection[str] = ()
+) -> bytes:
+    """The first pairs of the queue as CSV, without hidden attributes; formulas of a spreadsheet are escaped."""
     rows = query_pairs(folder, dataclasses.replace(query, page=1, page_size=DOWNLOAD_PAIRS), verdicts).rows
-    return csv_text(rows).encode("utf-8")
+    left_out = [side + name for name in hidden for side in (LEFT, RIGHT)]
+    return csv_text(rows.drop(columns=left_out)).encode("utf-8")

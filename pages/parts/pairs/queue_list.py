@@ -7,7 +7,7 @@ text, never as markup.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 import pandas as pd
@@ -19,6 +19,7 @@ from pages.parts.pairs.headline import likely_words
 from riskcore.runs.readers.pair_reasons import PairReason
 
 VALUE_CHARS = 220  # of one value in a row; the card shows all of it
+MASK = "▒▒▒▒"
 _NAME = "riskcore_queue"
 
 _CSS = f"""
@@ -26,6 +27,7 @@ _CSS = f"""
  line-height:1.42;border:1px solid var(--st-border-color);border-radius:var(--st-base-radius);overflow:hidden}}
 .row{{display:grid;grid-template-columns:5.4rem 1fr;gap:.2rem 1rem;padding:.6rem .8rem;cursor:pointer;
  border-top:1px solid var(--st-border-color);text-align:start}}
+.row.plain{{grid-template-columns:1fr}}
 .row:first-child{{border-top:0}}
 .row:hover,.row:focus-visible{{background:var(--st-secondary-background-color);outline:none}}
 .row.open{{box-shadow:inset 4px 0 0 var(--st-primary-color);background:var(--st-secondary-background-color)}}
@@ -65,27 +67,30 @@ export default function(component) {
   };
   list.setAttribute('aria-label', data.title);
   list.replaceChildren(...data.rows.map((one) => {
-    const row = make('div', one.open ? 'row open' : 'row');
+    const row = make('div', 'row' + (one.open ? ' open' : '') + (one.risk ? '' : ' plain'));
     row.tabIndex = 0;
     row.setAttribute('role', 'listitem');
     row.dataset.pair = one.id;
     if (one.open) row.setAttribute('aria-current', 'true');
     const side = make('div', 'side');
-    const risk = make('div', 'risk', '▲ ' + one.risk);
-    risk.title = 'risk: the probability that the label is wrong';
-    const meter = make('div', 'meter'), fill = make('span');
-    fill.style.width = one.share + '%';
-    meter.append(fill);
-    side.append(risk, meter, make('div', 'small', one.label));
+    if (one.risk) {
+      const risk = make('div', 'risk', '▲ ' + one.risk);
+      risk.title = 'risk: the probability that the label is wrong';
+      const meter = make('div', 'meter'), fill = make('span');
+      fill.style.width = one.share + '%';
+      meter.append(fill);
+      side.append(risk, meter, make('div', 'small', one.label));
+    }
     if (one.flip) side.append(make('div', 'small flip', one.flip));
     if (one.verdict) side.append(make('div', 'small', one.verdict));
     const main = make('div');
     const why = make('div', 'why ' + one.tone, one.likely);
     const reason = make('div', 'reason', one.reason);
     reason.dir = 'auto';
-    main.append(why, reason);
-    if (!data.narrow) main.append(line('left', one.left), line('right', one.right));
-    row.append(side, main);
+    if (one.risk) main.append(why, reason);
+    if (!data.narrow || !one.risk) main.append(line('left', one.left), line('right', one.right));
+    if (one.risk || one.verdict) row.append(side);
+    row.append(main);
     const open = () => setTriggerValue('opened', one.id);
     row.onclick = open;
     row.onkeydown = (event) => {
@@ -103,20 +108,20 @@ export default function(component) {
 
 @dataclasses.dataclass(frozen=True)
 class QueueRow:
-    """One row as the browser shows it."""
+    """One row as the browser shows it; without a risk, only the records and the verdict."""
 
     id: str
-    risk: str
-    share: float  # width of the bar, in percent
-    label: str
-    flip: str
-    verdict: str
-    likely: str
-    tone: str  # m, n or nothing: what is likely
-    reason: str
     left: str
     right: str
+    verdict: str = ""
     open: bool = False
+    risk: str = ""
+    share: float = 0.0  # width of the bar, in percent
+    label: str = ""
+    flip: str = ""
+    likely: str = ""
+    tone: str = ""  # m, n or nothing: what is likely
+    reason: str = ""
 
 
 def queue_rows(
@@ -125,8 +130,9 @@ def queue_rows(
     reasons: Sequence[PairReason | None],
     flips: Sequence[str],
     opened: str | None = None,
+    hidden: Collection[str] = (),
 ) -> list[QueueRow]:
-    """A page of the queue in words."""
+    """A page of the queue in words, without the values of hidden attributes."""
     found = []
     for row, reason, flip in zip(rows.to_dict("records"), reasons, flips, strict=True):
         label, risk = int(row["label"]), float(row["risk"])
@@ -142,8 +148,8 @@ def queue_rows(
                 likely=likely,
                 tone={True: "m", False: "n"}.get(says, "") if says is not None else "",
                 reason=f"risk is {risk_word(risk)}" if reason is None else sentence(reason.words),
-                left=_record(row, "left_", attributes),
-                right=_record(row, "right_", attributes),
+                left=record_text(row, "left_", attributes, hidden),
+                right=record_text(row, "right_", attributes, hidden),
                 open=row["pair_id"] == opened,
             )
         )
@@ -159,7 +165,7 @@ def show_queue_list(rows: Sequence[QueueRow], key: str, on_open: Callable[[str],
             on_open(str(pair))
 
     data: dict[str, Any] = {
-        "title": f"{len(rows)} pairs, the riskiest first",
+        "title": f"{len(rows)} pairs of the queue",
         "narrow": narrow,
         "rows": [dataclasses.asdict(row) for row in rows],
     }
@@ -178,7 +184,10 @@ def sentence(words: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith((".", "…", "?")) else ".")
 
 
-def _record(row: dict[str, Any], side: str, attributes: Sequence[str]) -> str:
-    """The values of one record, one after the other."""
-    values = (row.get(side + name) for name in attributes)
-    return " · ".join("–" if pd.isna(value) else short(str(value), VALUE_CHARS) for value in values)
+def record_text(row: dict[str, Any], side: str, attributes: Sequence[str], hidden: Collection[str] = ()) -> str:
+    """The values of one record, one after the other; those of hidden attributes are left out."""
+    return " · ".join(MASK if name in hidden else _shown(row.get(side + name)) for name in attributes)
+
+
+def _shown(value: Any) -> str:
+    return "–" if pd.isna(value) else short(str(value), VALUE_CHARS)

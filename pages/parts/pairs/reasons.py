@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import pandas as pd
 
 from pages.parts.frame.palette import FLIPPED, FLIPPED_BACK, MATCH, NON_MATCH
 from pages.parts.frame.text import plural
 from pages.parts.rules.reason_cards import Reason
-from pages.parts.runs.run_files import model_of, rules_of, sheet_of, types_of, validation_rules_of
+from pages.parts.runs.run_files import flips_of, model_of, rules_of, sheet_of, validation_rules_of, visible_types
 from pages.parts.runs.run_picker import View
 from riskcore.risk import Explanation, explain_pair, smallest_changes
 from riskcore.risk.balance import BalanceSheet
@@ -18,7 +18,6 @@ from riskcore.risk.explain import rounded
 from riskcore.rules.rule import Rule
 from riskcore.rules.sentences import rule_sentence
 from riskcore.runs import PairDetail
-from riskcore.runs.readers.flips import flipped_at
 from riskcore.runs.readers.pair_reasons import PairReason, reason_of_sheet
 
 
@@ -30,18 +29,24 @@ class Why:
     rules: list[Reason]
     sheet: BalanceSheet | None  # all the evidence
     reason: PairReason | None  # its leading reason in words
+    hidden: frozenset[str]  # attributes whose values are masked
     flip: str  # when the label flipped, to be added to a sentence; "" where it did not
 
 
-def why(view: View, detail: PairDetail) -> Why:
-    """Gather it for the pair as the view shows it."""
+def why(view: View, detail: PairDetail, hidden: Collection[str] = ()) -> Why:
+    """Gather it for the pair as the view shows it, without quoting values of hidden attributes."""
     explanation, sheet, reason = explain(view, detail), None, None
     sheet = sheet_of(view.folder, detail, view.method, view.iteration)
     if sheet is not None:
-        reason = reason_of_sheet(detail, types_of(view.folder), sheet)
+        reason = reason_of_sheet(detail, visible_types(view.folder, hidden), sheet)
     flip = flip_words(view, [detail.row])[0] if detail.scores["flipped"] else ""
     rules = reasons_of(view, detail, explanation, model_words(view, sheet))
-    return Why(explanation, rules, sheet, reason, flip)
+    return Why(explanation, rules, sheet, reason, frozenset(hidden), flip)
+
+
+def visible_metrics(detail: PairDetail, hidden: Collection[str]) -> dict[str, float | None]:
+    """The pair's metrics, but for those of hidden attributes."""
+    return {key: value for key, value in detail.metrics.items() if key.rpartition(".")[0] not in hidden}
 
 
 def model_words(view: View, sheet: BalanceSheet | None = None) -> str:
@@ -52,7 +57,7 @@ def model_words(view: View, sheet: BalanceSheet | None = None) -> str:
 
 def flip_words(view: View, rows: Sequence[int]) -> list[str]:
     """When the labels of these pairs flipped: " at iteration 2"; "" where they did not, or nobody knows."""
-    when = flipped_at(view.folder, view.method, view.iteration, rows)
+    when = flips_of(view.folder, view.method, view.iteration, rows)
     return ["" if at is None else f" at iteration {at}" if at else " by all the evidence combined" for at in when]
 
 

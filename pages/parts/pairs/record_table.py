@@ -9,12 +9,13 @@ that none depends on colour.
 from __future__ import annotations
 
 import html
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from riskcore.data.problems import visible
 from riskcore.data.schema import AttributeType, type_of
 from riskcore.metrics.differences import Piece, PieceState, ValueComparison, compare_values
 
+HIDDEN = "▒▒▒▒ hidden"
 LONG_VALUE = 400  # characters of a value that are shown until "Show long values in full" is on
 LONGEST_VALUE = 200_000  # characters that are sent to the browser at most
 _TYPED_BY = 2_000  # characters of a value that its type is guessed from
@@ -27,6 +28,7 @@ STYLE = """<style>
 .rc-records{width:100%;border-collapse:collapse;table-layout:fixed;font-size:.95rem;line-height:1.5}
 .rc-records th{text-align:left;font-weight:600;padding:.35rem .7rem;opacity:.85;font-size:.82rem;width:42.5%}
 .rc-records th:first-child{width:15%}
+@media (max-width:640px){.rc-records th{width:37%}.rc-records th:first-child{width:26%}}
 .rc-records td{padding:.45rem .7rem;vertical-align:top;overflow-wrap:anywhere;unicode-bidi:isolate;
  border-top:1px solid color-mix(in srgb,currentColor 14%,transparent)}
 .rc-records td:first-child{font-size:.85rem;font-weight:600}
@@ -59,15 +61,20 @@ def records_table(
     titles: tuple[str, str] = ("Left record", "Right record"),
     whole: bool = False,
     types: Mapping[str, str] | None = None,
+    hidden: Collection[str] = (),
 ) -> str:
     """The table of both records; `whole` shows long values in full. `types` says what the values of an attribute are;
-    without it, they are guessed from the two values."""
+    without it, they are guessed from the two values. Nothing is said of the values of `hidden` attributes."""
     found = {
         name: _compare(name, left.get(name), right.get(name), (types or {}).get(name))
         for name in dict.fromkeys(attributes)
+        if name not in hidden
     }
     limit = LONGEST_VALUE if whole else LONG_VALUE
-    rows = "".join(_row(name, left.get(name), right.get(name), found[name], limit) for name in attributes)
+    rows = "".join(
+        _row(name, left.get(name), right.get(name), found[name], limit) if name in found else _hidden_row(name)
+        for name in attributes
+    )
     head = "".join(f"<th>{html.escape(title)}</th>" for title in ("", *titles))
     table = f'<table class="rc-records"><thead><tr>{head}</tr></thead><tbody>{rows}</tbody></table>'
     return f"{STYLE}{table}{_legend(list(found.values()), limit)}"
@@ -93,6 +100,12 @@ def _row(name: str, left: str | None, right: str | None, found: ValueComparison,
         for value, pieces in ((left, found.left), (right, found.right))
     )
     return f"<tr><td>{label}{note}</td>{cells}</tr>"
+
+
+def _hidden_row(name: str) -> str:
+    cell = f'<td><span class="rc-missing">{HIDDEN}</span></td>'
+    label = html.escape(visible(name[:_LABEL_CHARS]))
+    return f'<tr><td>{label}<span class="rc-same">masked</span></td>{cell}{cell}</tr>'
 
 
 def _value(value: str | None, pieces: Sequence[Piece], limit: int) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.frame.actions import download
 from pages.parts.frame.page import section
 from pages.parts.frame.text import duration, plural
 from pages.parts.results.run_results import ResultKey, result_of
@@ -65,13 +66,12 @@ def show_downloads(key: ResultKey) -> None:
     with bar:
         for some in files:
             title = "Workbook" if choice.kind == "xlsx" else TITLES[some[0]]
-            st.download_button(
+            download(
+                None,
                 f"{title} · {_counted(rows, some)}",
                 partial(file_bytes, key, some, choice),
                 file_name(key, some, choice),
                 MIME[choice.kind],
-                icon=":material/download:",
-                on_click="ignore",
                 key=f"download {title}",
             )
     st.caption(file_words(choice, result))

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import streamlit as st
 
-from pages.parts.frame.errors import guarded
+from pages.parts.frame.actions import action, barred, download
 from pages.parts.frame.page import reviewer, section
 from pages.parts.frame.text import literal, plural
 from pages.parts.runs.run_files import stamp
 from pages.parts.runs.run_picker import store
-from riskcore.audit import VerdictLog
+from riskcore.access import Role
 from riskcore.audit.agreement import agreement
 from riskcore.audit.dossier import dossier_content, render
 from riskcore.audit.estimate import Estimate, audits_of, estimate_run
+from riskcore.audit.log_cache import CachedLog
 from riskcore.audit.sign_off import MAX_STATEMENT, SignOff, check, sign, sign_offs
 from riskcore.runs import RunFolder, RunRecord
 
@@ -23,7 +24,7 @@ def show_sign_off(record: RunRecord) -> None:
     """The section on Results."""
     section("Sign-off", help=HELP)
     folder = RunFolder(record.folder)
-    estimate = _estimate(str(folder.path), VerdictLog(store()).size(record.id))
+    estimate = _estimate(str(folder.path), CachedLog(store()).size(record.id))
     for one in reversed(sign_offs(folder)):
         _show(record, folder, one)
     if estimate is None:
@@ -37,25 +38,24 @@ def show_sign_off(record: RunRecord) -> None:
     row.button(
         f"Sign as {literal(reviewer(), 60)}",
         icon=":material/draw:",
-        disabled=not (statement or "").strip(),
+        disabled=not (statement or "").strip() or barred(_sign),
         on_click=_sign,
         args=(record.id, folder, estimate),
     )
     mask = row.multiselect("Attributes to mask in the dossier", folder.attributes(), width=340)
-    row.download_button(
+    download(
+        row,
         "Dossier",
-        data=lambda: _dossier(folder, tuple(mask)),
-        file_name=f"dossier-{record.id}.html",
-        mime="text/html",
-        icon=":material/download:",
-        on_click="ignore",
+        lambda: _dossier(folder, tuple(mask)),
+        f"dossier-{record.id}.html",
+        "text/html",
         help="One page with what was done, the estimate, examples with reasons, rules, verdicts, digests and "
         "sign-offs. `riskcore audit verify FILE` checks it without this server.",
     )
 
 
 def _show(record: RunRecord, folder: RunFolder, one: SignOff) -> None:
-    problems = _check(str(folder.path), one.number, VerdictLog(store()).size(record.id), stamp(folder.results_file))
+    problems = _check(str(folder.path), one.number, CachedLog(store()).size(record.id), stamp(folder.results_file))
     words = (
         f"Signed by **{literal(one.who, 60)}** on {one.at[:16].replace('T', ' ')} UTC: {literal(one.statement, 300)}"
     )
@@ -66,7 +66,7 @@ def _show(record: RunRecord, folder: RunFolder, one: SignOff) -> None:
         st.success(f"{words} \n\nIt still holds: {what}, {plural(one.entries, 'entry', 'entries')} in the log.")
 
 
-@guarded
+@action(Role.OWNER)
 def _sign(run: str, folder: RunFolder, estimate: Estimate | None) -> None:
     statement = str(st.session_state.get(f"statement {run}") or "")
     sign(folder, store(), reviewer(), statement, estimate)
@@ -75,7 +75,7 @@ def _sign(run: str, folder: RunFolder, estimate: Estimate | None) -> None:
 
 
 def _dossier(folder: RunFolder, mask: tuple[str, ...]) -> bytes:
-    entries = VerdictLog(store()).entries(folder.path.name)
+    entries = CachedLog(store()).entries(folder.path.name)
     estimate = _estimated(folder)
     return render(dossier_content(folder, store(), mask, False, estimate, agreement(entries) if entries else None))
 

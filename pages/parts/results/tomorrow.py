@@ -6,16 +6,19 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages.parts.frame.errors import boundary, guarded
+from pages.parts.frame.actions import action, barred, download
+from pages.parts.frame.errors import boundary
 from pages.parts.frame.page import section
 from pages.parts.frame.text import ago, literal, plural
 from pages.parts.results.downloads import MIME
+from riskcore.access import Role
 from riskcore.apply.jobs import Asked, Job, jobs_of, start_job
 from riskcore.audit.result import RESULT_FORMATS
 from riskcore.data.bring.files import UPLOADS
 from riskcore.errors import ConfigError
 from riskcore.runs import RunFolder
 from riskcore.runs.bundle.contents import BundleFacts, read_facts
+from riskcore.sandbox import calls
 
 UPLOAD_MB = 200
 MATCHES, ALL = "matches only", "all pairs"
@@ -46,6 +49,7 @@ def show_tomorrow(folder: RunFolder, method: str) -> None:
     st.caption(f"The file needs the columns {literal(columns, 400)} and an id.")
     _ask(folder, method, facts)
     _show_jobs(folder)
+    st.caption("Millions of pairs are scored on the command line (`riskcore score`) and shown on Scored sets.")
 
 
 def _ask(folder: RunFolder, method: str, facts: BundleFacts) -> None:
@@ -64,7 +68,11 @@ def _ask(folder: RunFolder, method: str, facts: BundleFacts) -> None:
             )
         row[3].text_input("Column of ids", "id", key="tomorrow id", max_chars=200, help="none numbers the rows")
         st.form_submit_button(
-            "Score new records", icon=":material/play_arrow:", on_click=_start, args=(str(folder.path), method)
+            "Score new records",
+            icon=":material/play_arrow:",
+            on_click=_start,
+            args=(str(folder.path), method),
+            disabled=barred(_start),
         )
 
 
@@ -72,7 +80,7 @@ def _side(side: str) -> str:
     return SIDES[side]
 
 
-@guarded
+@action(Role.OPERATOR)
 def _start(path: str, method: str) -> None:
     file = st.session_state.get("tomorrow file")
     if file is None:
@@ -85,7 +93,19 @@ def _start(path: str, method: str) -> None:
         st.session_state.get("tomorrow rows") == MATCHES,
         (st.session_state.get("tomorrow id") or "id").strip(),
     )
-    start_job(RunFolder(path), file.getvalue(), asked)
+    content = file.getvalue()
+    calls.check_upload(asked.name, content)
+    start_job(RunFolder(path), content, asked)
+
+
+@action(Role.OPERATOR)
+def _stop(job: Job) -> None:
+    job.cancel()
+
+
+@action(Role.OPERATOR)
+def _remove(job: Job) -> None:
+    job.remove()
 
 
 def _show_jobs(folder: RunFolder) -> None:
@@ -108,8 +128,14 @@ def _ticking(path: str) -> None:
             what, share = job.progress
             row = st.columns([8, 2], vertical_alignment="center")
             row[0].progress(min(max(share, 0.0), 1.0), f"{literal(job.asked.name)}: {literal(what)}")
-            if row[1].button("Stop", icon=":material/stop:", key=f"stop {job.folder.name}"):
-                job.cancel()
+            row[1].button(
+                "Stop",
+                icon=":material/stop:",
+                key=f"stop {job.folder.name}",
+                on_click=_stop,
+                args=(job,),
+                disabled=barred(_stop),
+            )
 
 
 def _show_finished(job: Job) -> None:
@@ -126,17 +152,22 @@ def _show_finished(job: Job) -> None:
                 f"{plural(counts['pairs'], 'pair')}, {plural(counts['new records'], 'new record')}, by "
                 f"{literal(about['method'])}, {ago(job.started)}."
             )
-            row[1].download_button(
+            download(
+                row[1],
                 f"Answers · {plural(counts['rows'], 'row')}",
                 job.answers.read_bytes,
                 _file_name(job),
                 MIME[asked.kind],
-                icon=":material/download:",
-                on_click="ignore",
                 key=f"answers {job.folder.name}",
             )
         row[2].button(
-            "Remove", icon=":material/delete:", key=f"remove {job.folder.name}", on_click=job.remove, type="tertiary"
+            "Remove",
+            icon=":material/delete:",
+            key=f"remove {job.folder.name}",
+            on_click=_remove,
+            args=(job,),
+            type="tertiary",
+            disabled=barred(_remove),
         )
 
 

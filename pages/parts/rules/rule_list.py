@@ -40,7 +40,7 @@ def show_rules(view: View, table: pd.DataFrame) -> None:
     numbers = list(rows["rule"])
     key = f"rules {view.run.id} {view.method} {view.iteration} {outcome} {text} {weighted} {exact}"
     st.dataframe(
-        shown_table(rows, what_if.decisions(view.run.id), has_validation(table), exact),
+        shown_table(rows, what_if.decisions(view.folder), has_validation(table), exact),
         key=key,
         hide_index=True,
         row_height=_ROW_PIXELS,
@@ -88,7 +88,7 @@ def shown_table(
             "rule": [_cell(sentence) for sentence in rows["sentence"]],
             **({"exact form": [_exact(text) for text in rows["text"]]} if exact else {}),
             "outcome": [signs[outcome] for outcome in rows["outcome"]],
-            **({"what if": [decided.state_of(int(rule)) for rule in rows["rule"]]} if decided else {}),
+            **({"decided": [decided.state_of(int(rule)) for rule in rows["rule"]]} if decided else {}),
             "weight": rows["weight"].to_numpy(),
             f"right on {part}": [
                 f"{r:,.0f} of {n:,.0f}" if n else "fires on none" for r, n in zip(right, fired, strict=True)
@@ -120,7 +120,7 @@ def _columns(has_truth: bool, validated: bool, exact: bool) -> ColumnConfig:
         "rule": texts(width=300 if exact else 440, help=WORDS["rule"]),
         "exact form": texts(width=300, help="The same rule with its exact cuts, as exports and commands write it."),
         "outcome": texts(width=95, help="What the rule predicts."),
-        "what if": texts(width=70),
+        "decided": texts(width=70, help="What people decided about the rule."),
         "weight": numbers(format="%.2f", width=65, help=WORDS["weight"]),
         f"right on {part}": texts(
             width=120, help=f"{part.capitalize()} pairs that the rule is right on, of those it fires on."

@@ -1,7 +1,5 @@
-"""What if a rule were muted or pinned: the ranking by value at risk with a person's decisions about rules.
-
-Decisions belong to the session; the run is not changed.
-"""
+"""Rules that people muted or pinned: kept with the run and applied to its queue; here, what they change in the value at
+risk of the rules themselves."""
 
 from __future__ import annotations
 
@@ -9,15 +7,20 @@ import dataclasses
 
 import numpy as np
 import pandas as pd
-import streamlit as st
 
+from pages.parts.frame.actions import action
+from pages.parts.frame.page import reviewer
 from pages.parts.frame.palette import of_label
-from pages.parts.runs.run_files import model_of
+from pages.parts.runs.run_files import model_of, rules_of
 from pages.parts.runs.run_picker import View
 from pages.parts.runs.score_columns import columns_of, fired_of, ids_of, pairs_in
+from riskcore.access import Role
 from riskcore.risk import top
 from riskcore.risk.value_at_risk import risk_of
+from riskcore.runs import RunFolder
+from riskcore.runs.feedback_files import MUTED, PINNED, clear_rules, decide_rule, read_choices
 
+LEARNED = "learned"
 SHOWN = 20
 CHANGED = 1e-4  # a smaller change of the value at risk is no change
 
@@ -33,7 +36,7 @@ class RuleDecisions:
         return bool(self.muted or self.pinned)
 
     def state_of(self, rule: int) -> str:
-        return "muted" if rule in self.muted else "pinned" if rule in self.pinned else "learned"
+        return MUTED if rule in self.muted else PINNED if rule in self.pinned else LEARNED
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -47,23 +50,25 @@ class WhatIfOutcome:
     pairs: int
 
 
-def decisions(run: str) -> RuleDecisions:
-    return st.session_state.get(f"decisions {run}", RuleDecisions())
+def decisions(folder: RunFolder) -> RuleDecisions:
+    """What people decided about the run's rules; rules that it does not have are left out."""
+    number = {rule.key: place for place, rule in enumerate(rules_of(folder).rules)}
+    choices = read_choices(folder)
+    muted, pinned = (
+        frozenset(number[rule] for rule in choices.rules_that_are(state) if rule in number) for state in (MUTED, PINNED)
+    )
+    return RuleDecisions(muted, pinned)
 
 
-def decide(run: str, rule: int, state: str) -> None:
-    """Mute or pin a rule, or restore its learned weight."""
-    old = decisions(run)
-    muted, pinned = old.muted - {rule}, old.pinned - {rule}
-    if state == "muted":
-        muted |= {rule}
-    elif state == "pinned":
-        pinned |= {rule}
-    st.session_state[f"decisions {run}"] = RuleDecisions(muted, pinned)
+@action(Role.OPERATOR)
+def decide(folder: RunFolder, rule: int, state: str) -> None:
+    """Mute or pin a rule, or restore its learned weight; for everyone, until someone changes it."""
+    decide_rule(folder, rules_of(folder).rules[rule].key, None if state == LEARNED else state, reviewer())
 
 
-def reset(run: str) -> None:
-    st.session_state.pop(f"decisions {run}", None)
+@action(Role.OPERATOR)
+def reset(folder: RunFolder) -> None:
+    clear_rules(folder)
 
 
 def rescore(view: View, wanted: RuleDecisions) -> WhatIfOutcome:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Collection, Mapping
 from pathlib import Path
 
 import pandas as pd
 import streamlit as st
 
+from riskcore.audit import Verdict
+from riskcore.audit.log_cache import Judged
 from riskcore.data.schema import AttributeType
 from riskcore.risk import RiskModel
 from riskcore.risk.balance import BalanceSheet
@@ -23,6 +26,9 @@ from riskcore.runs import (
     rule_table,
     summary,
 )
+from riskcore.runs.feedback_files import ranking_file
+from riskcore.runs.readers.flips import flipped_at
+from riskcore.runs.readers.orders import CorrectionGain, correction_gain
 from riskcore.runs.readers.pair_reasons import PairReason, attribute_types, reason_of_row
 from riskcore.runs.readers.pair_sheet import count_leading, pair_sheet, reasons_of_rows, sheet_method
 from riskcore.runs.sheet_files import SAYS
@@ -93,7 +99,7 @@ def subjects_of(folder: RunFolder) -> list[str]:
 
 def detail_of(folder: RunFolder, pair: str, method: str, iteration: int, row: int | None = None) -> PairDetail:
     """One pair. Its row, where the queue knows it, saves a search."""
-    return _detail(str(folder.path), pair, method, iteration, row, stamp(folder.scores_file(method, iteration)))
+    return _detail(str(folder.path), pair, method, iteration, row, _queue_stamp(folder, method, iteration))
 
 
 @st.cache_data(max_entries=200, ttl=900, show_spinner=False)
@@ -124,17 +130,62 @@ def forget_sheet() -> None:
     _sheet.clear()
 
 
-def reasons_on(folder: RunFolder, method: str, iteration: int | None, rows: pd.DataFrame) -> list[PairReason | None]:
-    """The reason of each pair on a page of the queue; None where the worker has found none."""
+def visible_types(folder: RunFolder, hidden: Collection[str]) -> dict[str, AttributeType]:
+    """The types of the attributes whose values may be quoted: the others are named only."""
+    return {name: kind for name, kind in types_of(folder).items() if name not in hidden}
+
+
+def reasons_on(
+    folder: RunFolder, method: str, iteration: int | None, rows: pd.DataFrame, hidden: Collection[str] = ()
+) -> list[PairReason | None]:
+    """The reason of each pair on a page of the queue; None where the worker has found none. No value of a hidden
+    attribute is quoted."""
     explained = sheet_method(folder, method, folder.iteration(method, iteration))
     if explained is None or rows.empty:
         return [None] * len(rows)
-    told = reasons_of_rows(folder, explained, rows["row"].to_numpy())
-    types = types_of(folder)
+    written = stamp(folder.sheets_file(explained), folder.pairs_file)
+    return _reasons(str(folder.path), explained, tuple(rows["row"].tolist()), tuple(sorted(hidden)), written, rows)
+
+
+@st.cache_data(max_entries=64, ttl=900, show_spinner=False)
+def _reasons(
+    path: str,
+    method: str,
+    places: tuple[int, ...],
+    hidden: tuple[str, ...],
+    written: tuple[int, ...],
+    _rows: pd.DataFrame,
+) -> list[PairReason | None]:
+    """Of the pairs at these places, whose records are in the frame: comparing the values of a page takes longer than
+    anything else when stepping from pair to pair."""
+    folder = RunFolder(path)
+    told, types = reasons_of_rows(folder, method, _rows["row"].to_numpy()), visible_types(folder, hidden)
     return [
         None if pd.isna(one[SAYS]) else reason_of_row(row, types, one)
-        for row, (_, one) in zip(rows.to_dict("records"), told.iterrows(), strict=True)
+        for row, (_, one) in zip(_rows.to_dict("records"), told.iterrows(), strict=True)
     ]
+
+
+def flips_of(folder: RunFolder, method: str, iteration: int, rows: Collection[int]) -> list[int | None]:
+    """When the label of each of these pairs became what it is: see `flipped_at`."""
+    iterations = [one for one in folder.iterations(method) if one <= iteration]
+    written = stamp(*(folder.scores_file(method, one) for one in iterations))
+    return _flips(str(folder.path), method, iteration, tuple(int(row) for row in rows), written)
+
+
+@st.cache_data(max_entries=256, ttl=900, show_spinner=False)
+def _flips(path: str, method: str, iteration: int, rows: tuple[int, ...], written: tuple[int, ...]) -> list[int | None]:
+    return flipped_at(RunFolder(path), method, iteration, rows)
+
+
+def gain_of(folder: RunFolder, method: str, iteration: int) -> CorrectionGain:
+    """What correcting a wrong label of either kind adds to F1."""
+    return _gain(str(folder.path), method, iteration, stamp(folder.scores_file(method, iteration)))
+
+
+@st.cache_data(max_entries=32, show_spinner=False)
+def _gain(path: str, method: str, iteration: int, written: tuple[int, ...]) -> CorrectionGain:
+    return correction_gain(RunFolder(path), method, iteration)
 
 
 def leading_counts(folder: RunFolder, method: str, iteration: int | None) -> dict[str, int]:
@@ -162,16 +213,35 @@ def _history(path: str, pair: str, method: str, row: int, written: tuple[int, ..
     return pair_history(RunFolder(path), pair, method, row)
 
 
-def page_of(folder: RunFolder, query: PairQuery, verdicts: dict[str, str]) -> PairPage:
-    """One page of the queue. Verdicts are part of the query only where the queue is filtered by them."""
-    written = stamp(folder.scores_file(query.method, folder.iteration(query.method, query.iteration)))
+def page_of(folder: RunFolder, query: PairQuery, judged: Judged) -> PairPage:
+    """One page of the queue. Verdicts are part of the query only where the queue is filtered by them; they are told
+    apart by the state of the log, which takes no time however many there are."""
+    written = _queue_stamp(folder, query.method, folder.iteration(query.method, query.iteration))
     if query.verdict is not None:
-        return _page(str(folder.path), query, tuple(sorted(verdicts.items())), written)
-    page = _page(str(folder.path), query, (), written)
-    given = [verdicts.get(pair) for pair in page.rows["pair_id"]]
+        state = (judged.who, judged.head.size, judged.head.digest)
+        return _page(str(folder.path), query, state, written, judged.verdicts)
+    page = _page(str(folder.path), query, None, written, {})
+    given = [word_of(judged, pair) for pair in page.rows["pair_id"]]
     return dataclasses.replace(page, rows=page.rows.assign(verdict=given))
 
 
-@st.cache_data(max_entries=64, ttl=900, show_spinner=False)
-def _page(path: str, query: PairQuery, verdicts: tuple[tuple[str, str], ...], written: tuple[int, ...]) -> PairPage:
-    return query_pairs(RunFolder(path), query, dict(verdicts))
+def word_of(judged: Judged, pair: str) -> str | None:
+    """The verdict on a pair in a word."""
+    held = judged.verdicts.get(pair)
+    return None if held is None else str(held.verdict)
+
+
+def _queue_stamp(folder: RunFolder, method: str, iteration: int) -> tuple[int, ...]:
+    """The scores of a queue, and what people's verdicts and decisions made of them."""
+    return stamp(folder.scores_file(method, iteration), ranking_file(folder, method))
+
+
+@st.cache_data(max_entries=256, ttl=900, show_spinner=False)
+def _page(
+    path: str,
+    query: PairQuery,
+    state: tuple[str | None, int, str] | None,
+    written: tuple[int, ...],
+    _verdicts: Mapping[str, Verdict],
+) -> PairPage:
+    return query_pairs(RunFolder(path), query, _verdicts)

@@ -8,10 +8,11 @@ import streamlit as st
 
 from pages.parts.data.known_sets import KnownSet, known_sets, register
 from pages.parts.data.set_view import edit_map, map_problem
+from pages.parts.frame.actions import barred
 from pages.parts.frame.palette import method_words
 from pages.parts.runs.form_data import choose_data, facts_of, profile_of
 from pages.parts.runs.run_picker import store
-from riskcore.config import AdaptConfig, MatcherConfig, RunConfig, TuneConfig
+from riskcore.config import AdaptConfig, DataConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data import DataProfile
 from riskcore.registry import MATCHERS, METHODS
 from riskcore.runs.readers.time_left import estimate_seconds, finished_alike, past_seconds
@@ -28,6 +29,7 @@ class FormSettings:
     validation_size: int | None
     train_fraction: float
     split: str | None
+    leave_out: tuple[str, ...] = ()  # attributes
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,20 +52,23 @@ def run_form() -> FilledForm | None:
         return None
     source, target = chosen
     matcher, methods = _choose_model() if source else _without_source()
-    settings = _settings(bool(source))
+    profiles = [profile_of(path) for path in (source, target) if path]
+    names = dict.fromkeys(attribute.name for profile in profiles for attribute in profile.attributes)
+    settings = _settings(bool(source), list(names))
     facts = facts_of(source, target, settings.split)
     if facts.problem:
         st.warning(facts.problem, icon=":material/warning:")
         return None
-    profiles = [profile_of(path) for path in (source, target) if path]
     attribute_map = choose_map(known, source, target, profiles)
     if attribute_map is None:
         return None
+    used = [one for one in attribute_map if not set(one.split("=")) & set(settings.leave_out)]
+    types = {name: kind for name, kind in known[source or str(target)].types.items() if name not in settings.leave_out}
     config = RunConfig(
         source=source,
         target=target,
-        attribute_map=attribute_map,
-        types=tuple(f"{name}={kind}" for name, kind in known[source or str(target)].types.items()),
+        attribute_map=tuple(used),
+        types=tuple(f"{name}={kind}" for name, kind in types.items()),
         matcher=matcher,
         tune=TuneConfig(epochs=settings.epochs),
         adapt=AdaptConfig(iterations=settings.iterations),
@@ -72,6 +77,7 @@ def run_form() -> FilledForm | None:
         validation_size=settings.validation_size,
         train_fraction=settings.train_fraction,
         split=settings.split,
+        data=DataConfig(leave_out=settings.leave_out),
     )
     name = st.text_input("Name", placeholder="source to target", max_chars=80, key="form name").strip()
     return FilledForm(config, name, facts.labelled and settings.validation_size != 0)
@@ -110,7 +116,7 @@ def _choose_methods() -> list[str]:
     )
 
 
-def _settings(with_source: bool) -> FormSettings:
+def _settings(with_source: bool, attributes: list[str]) -> FormSettings:
     epochs, iterations = TuneConfig().epochs, AdaptConfig().iterations
     columns = st.columns(3)
     if with_source:
@@ -146,7 +152,10 @@ def _settings(with_source: bool) -> FormSettings:
         split = columns[2].text_input(
             "Re-split", key="form split", placeholder="2:2:6", help=_why(RunConfig, "split"), max_chars=20
         )
-    return FormSettings(int(epochs), int(iterations), int(seed), valid, share, split.strip() or None)
+        left_out = st.multiselect(
+            "Attributes to leave out", attributes, key="form leave out", help=_why(DataConfig, "leave_out")
+        )
+    return FormSettings(int(epochs), int(iterations), int(seed), valid, share, split.strip() or None, tuple(left_out))
 
 
 def choose_map(
@@ -164,7 +173,7 @@ def choose_map(
         if problem := map_problem(chosen):
             st.warning(problem, icon=":material/warning:")
             return None
-        if chosen != saved and st.button("Save the map", icon=":material/save:"):
+        if chosen != saved and st.button("Save the map", icon=":material/save:", disabled=barred(register)):
             register(target, maps={source: chosen})
     return tuple(f"{ours}={theirs}" for ours, theirs in chosen.items() if ours != theirs)
 

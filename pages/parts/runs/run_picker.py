@@ -12,6 +12,7 @@ from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.palette import method_words
 from pages.parts.frame.text import literal, short
+from pages.parts.runs.forgotten_view import shown_forgotten
 from riskcore.audit.labels import is_draft
 from riskcore.paths import runs_root
 from riskcore.runs import RunFolder, RunRecord, RunState, RunStore
@@ -88,7 +89,7 @@ def pick_run(scored: bool = False) -> RunRecord | None:
     st.sidebar.selectbox(
         "Run", list(records), format_func=lambda run: run_words(records[run]), key=key, on_change=changed
     )
-    return records[current]
+    return None if shown_forgotten(records[current]) else records[current]
 
 
 def choose_run(run: str) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import re
 
+from pages.parts.frame.actions import requires
 from pages.parts.runs.run_picker import store
+from riskcore.access import Role
 from riskcore.audit import VerdictLog
+from riskcore.audit.continuing import with_decided_rules
 from riskcore.audit.labels import adapting_config, label_progress, store_labels
 from riskcore.config import RunConfig
 from riskcore.runs import RunFolder, RunRecord, start
@@ -14,6 +17,7 @@ from riskcore.runs.guideline import inherit_guideline
 _LABELS = re.compile(r", [\d,]+ labels$")  # at the end of the name of a run that learned from labels
 
 
+@requires(Role.OPERATOR)
 def start_run(config: RunConfig, name: str, made_from: RunFolder | None = None) -> str:
     """Create the run and start its worker; it takes over the guideline of the run it is made from."""
     record = store().create(config, name or None)
@@ -22,6 +26,15 @@ def start_run(config: RunConfig, name: str, made_from: RunFolder | None = None) 
     return record.id
 
 
+@requires(Role.OPERATOR)
+def start_with_rules(record: RunRecord) -> str:
+    """Start the same run again with the rules that people muted and pinned in it; returns its id."""
+    folder = RunFolder(record.folder)
+    config = with_decided_rules(record.config, folder)
+    return start_run(config, f"{record.name}, rules decided", folder)
+
+
+@requires(Role.OPERATOR)
 def start_adapting(record: RunRecord) -> str:
     """Start the run that learns from the labels of a run: the same data and settings; returns its id."""
     folder, current = RunFolder(record.folder), VerdictLog(store()).current(record.id)

@@ -11,8 +11,9 @@ from collections.abc import Callable
 import pandas as pd
 import streamlit as st
 
+from pages.parts.frame.actions import action, barred
 from pages.parts.frame.charts import draw_chart
-from pages.parts.frame.errors import boundary, guarded
+from pages.parts.frame.errors import boundary
 from pages.parts.frame.glossary import WORDS
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.palette import INK, MATCH, NEUTRAL, of_label, text_tone
@@ -28,6 +29,8 @@ from pages.parts.runs.run_charts import (
 )
 from pages.parts.runs.run_files import risk_labels, summary_of
 from pages.parts.runs.run_picker import STATES, store
+from pages.parts.runs.waiting import looked_at, waiting_words
+from riskcore.access import Role
 from riskcore.audit.labels import is_draft
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
 from riskcore.runs.documents import DoubtedLabel
@@ -35,6 +38,8 @@ from riskcore.runs.readers.time_left import RunProgress, run_progress, step_word
 
 TICK_SECONDS = 1.5
 MAX_EVENTS = 20_000
+MAX_FOLLOWED = 4  # runs whose events a session keeps
+_EVENTS = "events of the run"
 
 
 def show_run(run: str, key: str = "live") -> None:
@@ -45,12 +50,28 @@ def show_run(run: str, key: str = "live") -> None:
     @st.fragment(run_every=TICK_SECONDS if ticking else None, key=f"{key} {run}")
     def tick() -> None:
         with boundary("run"):
-            record = store().get(run)
+            record = looked_at(run)
             if ticking and (record.state.over or RunFolder(record.folder).ready != ready):
                 st.rerun()  # the whole page: to stop the timer, or to add the links to the pairs
             draw(record)
 
     _buttons(shown, key)
+    tick()
+
+
+def follow_to_end(record: RunRecord) -> None:
+    """How far an active run is, on a screen that needs it done: draws the whole page again once it is over."""
+    if record.state.over:
+        return
+
+    @st.fragment(run_every=TICK_SECONDS, key=f"end of {record.id}")
+    def tick() -> None:
+        with boundary("run"):
+            now = looked_at(record.id)
+            if now.state.over:
+                st.rerun()
+            _state(now, run_progress(now, all_events(now.id)))
+
     tick()
 
 
@@ -220,7 +241,7 @@ def _state(record: RunRecord, progress: RunProgress) -> None:
         row.markdown(left, width="content")
         st.progress(progress.share, text=step_words(progress.current) if progress.current else "Starting")
     elif record.state is RunState.WAITING:
-        st.progress(0.0, text="Waiting for the worker to start")
+        st.progress(0.0, text=waiting_words(record))
     elif record.state is RunState.LOST:
         st.warning(
             "The worker has stopped. Its progress is saved: press Resume to continue.",
@@ -243,10 +264,21 @@ def _steps(record: RunRecord, progress: RunProgress) -> None:
         sign, tone = ("✓", MATCH.colour) if done else ("▶", INK) if current else ("○", NEUTRAL)
         weight = "600" if current else "400"
         words = step_words(step) if record.config.source else step_words(step).replace(" on the source", "")
+        words = "Take over the matcher" if step == "tradition" and record.config.start else words
         words = html.escape(words)
         mark = f'<b style="color:{text_tone(tone)}">{sign}</b>'
         parts.append(f'<span style="white-space:nowrap;font-weight:{weight}">{mark} {words}</span>')
     st.html(f'<div style="display:flex;flex-wrap:wrap;gap:.3rem 1.1rem;font-size:.88rem">{"".join(parts)}</div>')
+
+
+@action(Role.OPERATOR)
+def _cancel(run: str) -> None:
+    cancel(store(), run)
+
+
+@action(Role.OPERATOR)
+def _resume(run: str) -> None:
+    resume(store(), run)
 
 
 def _buttons(record: RunRecord, key: str) -> None:
@@ -256,9 +288,9 @@ def _buttons(record: RunRecord, key: str) -> None:
             "Cancel",
             icon=":material/cancel:",
             key=f"{key} cancel",
-            disabled=record.cancelling,
-            on_click=guarded(cancel),
-            args=(store(), record.id),
+            disabled=record.cancelling or barred(_cancel),
+            on_click=_cancel,
+            args=(record.id,),
         )
     elif record.state.resumable:
         row.button(
@@ -266,8 +298,9 @@ def _buttons(record: RunRecord, key: str) -> None:
             icon=":material/play_arrow:",
             key=f"{key} resume",
             type="primary",
-            on_click=guarded(resume),
-            args=(store(), record.id),
+            disabled=barred(_resume),
+            on_click=_resume,
+            args=(record.id,),
         )
     if RunFolder(record.folder).ready:
         with row:
@@ -283,12 +316,13 @@ def link(screen: str, label: str, record: RunRecord) -> None:
 
 
 def all_events(run: str) -> list[Event]:
-    """All events of the run, up to a limit that no ordinary run reaches."""
-    found: list[Event] = []
-    while batch := store().events(run, found[-1].sequence if found else 0):
+    """All events of the run, up to a limit that no ordinary run reaches; a session reads each of them once."""
+    seen: dict[str, list[Event]] = st.session_state.setdefault(_EVENTS, {})
+    found = seen.setdefault(run, [])
+    for other in list(seen)[:-MAX_FOLLOWED]:
+        del seen[other]
+    while len(found) < MAX_EVENTS and (batch := store().events(run, found[-1].sequence if found else 0)):
         found += batch
-        if len(found) >= MAX_EVENTS:
-            break
     return found
 
 

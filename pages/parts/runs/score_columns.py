@@ -9,7 +9,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-import pyarrow.parquet as pq
 import streamlit as st
 from scipy import sparse
 
@@ -19,6 +18,7 @@ from riskcore.runs import RunFolder
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.formats import read_scores
 from riskcore.runs.readers.label_rankings import MOST_FIRED
+from riskcore.storage.parquet import load_columns, row_count
 
 MOST_ROWS = 100_000  # pairs that are read where the matrix is larger
 
@@ -44,12 +44,12 @@ def truth_of(folder: RunFolder) -> np.ndarray | None:
 
 def pairs_in(folder: RunFolder, method: str, iteration: int) -> int:
     """How many pairs an iteration has scored."""
-    return int(pq.read_metadata(folder.scores_file(method, iteration)).num_rows)
+    return int(row_count(folder.scores_file(method, iteration)))
 
 
 def ids_of(folder: RunFolder, rows: np.ndarray) -> list[str]:
     """Ids of some pairs."""
-    ids = pq.read_table(folder.pairs_file, columns=["pair_id"]).column("pair_id")
+    ids = load_columns(folder.pairs_file, columns=["pair_id"]).column("pair_id")
     return [str(value) for value in ids.take(rows).to_pylist()]
 
 
@@ -64,7 +64,7 @@ def _fired(
 ) -> tuple[np.ndarray, sparse.csr_array]:
     folder = RunFolder(path)
     (risk,) = columns_of(folder, method, iteration, "risk")
-    if pq.read_metadata(folder.fired_file).num_rows <= MOST_FIRED:
+    if row_count(folder.fired_file) <= MOST_FIRED:
         return np.arange(len(risk)), read_fired(folder, len(risk), rules)
     rows = np.sort(top(risk, MOST_ROWS))
     return rows, read_fired(folder, len(risk), rules, rows)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import streamlit as st
 
+from pages.parts.frame.actions import barred, requires
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import literal
 from pages.parts.runs.run_files import stamp
 from pages.parts.runs.run_picker import store
 from pages.parts.tour.stops import Stop, tour_stops
+from riskcore.access import Role
 from riskcore.errors import RiskcoreError
 from riskcore.runs import RunFolder
 from riskcore.runs.example import RUN, install_example
@@ -18,8 +20,23 @@ _PARAMETER = "tour"
 
 def begin_tour() -> None:
     """Go to the first stop; the example is unpacked where it is not there yet."""
-    install_example(store())
+    if not has_example():
+        _install()
     go_to(1)
+
+
+def has_example() -> bool:
+    return any(one.id == RUN for one in store().list())
+
+
+@requires(Role.OPERATOR)
+def _install() -> None:
+    install_example(store())
+
+
+def may_begin() -> bool:
+    """Whether the example is there, or the visitor may unpack it."""
+    return has_example() or not barred(_install)
 
 
 def go_to(number: int) -> None:

@@ -15,6 +15,7 @@ import pandas as pd
 
 from riskcore.audit.decisions import BY_LABEL, BY_MODEL, BY_VERDICT, MATCH, NON_MATCH, answer_of, decisions, left_out
 from riskcore.audit.dossier.examples import examples
+from riskcore.audit.dossier.judging import how_chosen
 from riskcore.audit.dossier.masking import Mask, mask_of
 from riskcore.audit.log_entries import recorded_entries
 from riskcore.audit.manifest import SIGN_OFFS, all_files
@@ -34,7 +35,7 @@ from riskcore.runs.store.run_store import RunStore
 from riskcore.storage.jsonable import jsonable
 from riskcore.version import __version__
 
-KIND, LAYOUT = "riskcore dossier", 1  # the layout changes whenever the same content gives another page
+KIND, LAYOUT = "riskcore dossier", 2  # the layout changes whenever the same content gives another page
 MOST_RULES = 60
 MOST_DECISIONS = 100_000  # pairs whose decisions the document holds, so that the signed digest can be recomputed
 LEAST_WEIGHT = 0.0005  # below it every figure of a rule reads 0.000
@@ -220,6 +221,7 @@ def _recorded(folder: RunFolder, store: RunStore, mask: Mask) -> dict[str, Any]:
             files[name] = _WITHHELD
     return {
         "verdicts": entries,
+        "chosen": how_chosen(folder, log),
         "verdicts_masked_from": masked_from,
         "sign_offs": shown,
         "sign_offs_masked": withheld,

@@ -28,6 +28,7 @@ _NAMES = {  # of figures in estimates and in agreement, as people say them
     "unsure_bounds": "bounds if unsure pairs are wrong or right",
     "level": "level of the intervals",
     "open": "drawn pairs without a verdict",
+    "waiting": "drawn pairs that were judged out of turn",
     "known": "judged before the first draw",
     "left_out": "pairs left out, since training used their labels",
     "missed": "matches that blocking missed",

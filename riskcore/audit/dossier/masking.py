@@ -11,11 +11,11 @@ from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.parquet as pq
 
 from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RECORD_ID, RIGHT, RIGHT_ID, VALUE
 from riskcore.errors import ConfigError
 from riskcore.runs.folder import RunFolder
+from riskcore.storage.parquet import column_names, load_columns
 
 BLOCK = "█"
 _CLASSES = ((4, 3), (12, 6), (40, 12))  # up to so many characters, so many blocks
@@ -148,9 +148,9 @@ def _values(folder: RunFolder, columns: Collection[str]) -> set[str]:
     """All distinct values of these columns in the files of a run, as text."""
     found: set[str] = set()
     for file in (folder.pairs_file, folder.other_pairs_file, folder.records_file):
-        names = [one for one in pq.read_schema(file).names if one in columns] if columns and file.exists() else []
+        names = [one for one in column_names(file) if one in columns] if columns and file.exists() else []
         for name in names:  # one at a time: columns may be large
-            column = pc.unique(pq.read_table(file, columns=[name]).column(name).cast(pa.large_string()))
+            column = pc.unique(load_columns(file, columns=[name]).column(name).cast(pa.large_string()))
             found.update(value for value in column.to_pylist() if value)
     return found
 

@@ -80,7 +80,8 @@ def _status(content: Mapping[str, Any]) -> str:
         text = f"{_signed(signed[-1])} Since then, something has changed:"
         boxes.append(box("✗ Signed off, but the sign-off no longer holds", text, content["changes"], warn=True))
     else:
-        text = f"{_signed(signed[-1])} Nothing that it covers had changed when this document was made."
+        said = f"“{signed[-1]['statement']}”"
+        text = f"{_signed(signed[-1])} {said} Nothing that it covers had changed when this document was made."
         boxes.append(box("✓ Signed off", text))
     if masked["attributes"] or masked["ids"]:
         hidden = [f"values of {', '.join(masked['attributes'])}"] if masked["attributes"] else []
@@ -103,6 +104,9 @@ def _tiles(content: Mapping[str, Any]) -> str:
         told = (percent(f1["value"]), f"estimated F1, {percent(f1['low'])} to {percent(f1['high'])}")
     else:
         told = ("stated" if estimate is not None else "none", "estimate of F1")
+    outside = estimate.get("with_missed") if isinstance(estimate, Mapping) else None
+    if isinstance(outside, Mapping):
+        told = (told[0], f"{told[1]}; {percent(outside['f1']['value'])} with what blocking missed")
     tiles = [
         (f"{decided['total']:,}", "candidate pairs decided"),
         (f"{decided['matches']:,}", f"of them matches ({share})"),

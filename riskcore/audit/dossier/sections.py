@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import Any
 
 import pandas as pd
 
 from riskcore.audit.dossier.examples import CHOICE
-from riskcore.audit.dossier.figures import figures_html, percent
+from riskcore.audit.dossier.figures import percent
+from riskcore.audit.dossier.judging import verdicts_html
+from riskcore.audit.dossier.measured import agreement_html, estimate_html
 from riskcore.audit.dossier.parts import box, count, facts_list, lines, moment, signed_number, table
-from riskcore.audit.log_entries import pairs_by_person, pairs_by_verdict, word_of
 from riskcore.data.html_table import html_table, html_text
 
 _SPANS = ("abbreviation", "typo", "moved", "cut")  # states that are told by a class alone
@@ -21,6 +21,14 @@ _MARKS = {
     "abbreviation": '<span class="abbreviation">dotted</span>: abbreviated',
     "typo": '<span class="typo">wavy</span>: spelling',
     "moved": '<span class="moved">line</span>: at another place',
+}
+_SETTINGS = {  # of those that are always shown, as people say them
+    "matcher.kind": "matcher",
+    "tune.epochs": "epochs of training",
+    "adapt.iterations": "iterations of adapting, at most",
+    "rule.depth": "conditions of a rule, at most",
+    "rule.min_support": "pairs that a rule needs, at least",
+    "risk.confidence": "confidence of the risk model",
 }
 _PARTS = ("source", "validation", "training", "target", "unseen")
 
@@ -48,7 +56,8 @@ def done(content: Mapping[str, Any]) -> str:
     if content["masked"]["attributes"]:
         masked = ["masked" if one["masked"] else "shown" for one in data["attributes"]]
         attributes = [{**one, "values": told} for one, told in zip(attributes, masked, strict=True)]
-    settings = pd.DataFrame(method["settings"], columns=["setting", "value", "usual"])
+    told = [{**one, "setting": _SETTINGS.get(one["setting"], one["setting"])} for one in method["settings"]]
+    settings = pd.DataFrame(told, columns=["setting", "value", "usual"])
     notices = "".join(f"<li>{html_text(one)}</li>" for one in data["notices"])
     return (
         f"{facts_list(facts)}{table('Attributes that were compared', attributes)}"
@@ -110,7 +119,7 @@ def estimate(content: Mapping[str, Any]) -> str:
             "claim about it.</p>"
         )
     intro = "<p>Estimated from people's verdicts on pairs that were drawn for it. The figures are about the method's "
-    return f"{intro}labels, before verdicts replace any of them.</p>{figures_html(content['estimate'])}"
+    return f"{intro}labels, before verdicts replace any of them.</p>{estimate_html(content['estimate'])}"
 
 
 def examples(content: Mapping[str, Any]) -> str:
@@ -184,44 +193,10 @@ def rules(content: Mapping[str, Any]) -> str:
     return f'<p>{html_text(count + note)}</p><div class="wide rules">{table("", rows)}</div>'
 
 
-def verdicts(content: Mapping[str, Any]) -> str:
-    entries = content["verdicts"]
-    if not entries:
-        return "<p>Nobody has judged a pair of this run.</p>"
-    by_verdict = ", ".join(f"{count:,} {word}" for word, count in pairs_by_verdict(entries).items())
-    people = ", ".join(f"{who or 'without a name'} {count:,}" for who, count in pairs_by_person(entries).items())
-    facts = {
-        "Entries in the log": f"{len(entries):,}",
-        "Pairs by verdict": by_verdict or "none stands",
-        "Pairs by person": people or "none",
-    }
-    rows = [
-        {
-            "no.": one["number"],
-            "when (UTC)": f"{datetime.fromtimestamp(one['at'], UTC):%Y-%m-%d %H:%M:%S}",
-            "who": one["who"] or "without a name",
-            "pair": one["pair_id"],
-            "verdict": word_of(one),
-            "note": one["note"],
-            "digest": one["digest"][:8] or "left out",
-        }
-        for one in entries
-    ]
-    notes = (
-        "Entries are only added; a verdict that was withdrawn stays in the log. Each digest covers its entry and all "
-    )
-    notes += "entries before it."
-    if masked_from := content["verdicts_masked_from"]:
-        notes += f" From entry {masked_from:,} on, digests are left out: masked text could be guessed from them."
-    return (
-        f'{facts_list(facts)}<p class="faint">{html_text(notes)}</p><div class="wide verdicts">{table("", rows)}</div>'
-    )
-
-
 def agreement(content: Mapping[str, Any]) -> str:
     if content["agreement"] is None:
         return "<p>The agreement between reviewers was not measured.</p>"
-    return figures_html(content["agreement"])
+    return agreement_html(content["agreement"])
 
 
 def sign_off(content: Mapping[str, Any]) -> str:
@@ -243,7 +218,7 @@ def sign_off(content: Mapping[str, Any]) -> str:
         "Judged pairs": counts,
         "Judged by": people,
         "Fingerprint of the data": latest["fingerprint"],
-        "Estimate": latest["estimate_note"],
+        "Estimate": _estimate_words(latest),
         "Digest of the sign-off": latest["digest"] or "left out",
     }
     voided = "".join(f"<li>{html_text(one)}</li>" for one in latest["voided_by"])
@@ -257,6 +232,12 @@ def sign_off(content: Mapping[str, Any]) -> str:
         ]
         text += table("Earlier sign-offs", rows)
     return text
+
+
+def _estimate_words(signed: Mapping[str, Any]) -> str:
+    stated = signed["estimate"]
+    words = stated.get("sentence") if isinstance(stated, Mapping) else None
+    return f"{words} ({signed['estimate_note']})" if words else str(signed["estimate_note"])
 
 
 def files(content: Mapping[str, Any]) -> str:
@@ -282,7 +263,7 @@ SECTIONS: dict[str, tuple[str, Callable[[Mapping[str, Any]], str]]] = {
     "estimate": ("Estimated quality of the labels", estimate),
     "examples": ("Examples", examples),
     "rules": ("Rules", rules),
-    "verdicts": ("Verdicts", verdicts),
+    "verdicts": ("Verdicts", verdicts_html),
     "agreement": ("Agreement between reviewers", agreement),
     "sign-off": ("Sign-off", sign_off),
     "files": ("Files of the run", files),

@@ -37,12 +37,14 @@ table, tr, dl { break-inside: avoid; }
 .figures td:not(:first-child), .figures th:not(:first-child) { text-align: right; font-variant-numeric: tabular-nums; }
 .rules th:nth-child(1) { width: 46%; } .rules th:nth-child(2) { width: 13%; } .rules th:nth-child(4) { width: 9%; }
 .rules th:nth-child(5) { width: 9%; }
-.verdicts th:nth-child(1) { width: 6%; } .verdicts th:nth-child(2) { width: 19%; }
+.verdicts th:nth-child(1) { width: 6%; } .verdicts th:nth-child(2) { width: 20%; }
 .verdicts th:nth-child(3) { width: 13%; } .verdicts th:nth-child(4) { width: 14%; }
-.verdicts th:nth-child(5) { width: 11%; } .verdicts th:nth-child(7) { width: 11%; }
+.verdicts th:nth-child(5) { width: 11%; } .verdicts th:nth-child(7) { width: 10%; }
+.verdicts th:nth-child(8) { width: 11%; }
+.strata th:nth-child(1) { width: 34%; }
 .files th:nth-child(1) { width: 30%; }
 .verdicts td:nth-child(2), .verdicts td:nth-child(5) { white-space: nowrap; }
-code, .files td:nth-child(2), .verdicts td:nth-child(7) { font-family: ui-monospace, "DejaVu Sans Mono", Consolas,
+code, .files td:nth-child(2), .verdicts td:nth-child(8) { font-family: ui-monospace, "DejaVu Sans Mono", Consolas,
   monospace; font-size: 11.5px; overflow-wrap: anywhere; }
 blockquote { margin: 12px 0; padding: 4px 18px; border-left: 4px solid var(--accent); font-size: 16px;
   white-space: pre-wrap; overflow-wrap: anywhere; }
@@ -65,7 +67,7 @@ footer { margin-top: 40px; border-top: 1px solid var(--line); padding-top: 12px;
   h3 { font-size: 10.5pt; } table { font-size: 8pt; } th { font-size: 7.5pt; } th, td { padding: 3px 6px; }
   .example { margin: 10px 0; padding: 6px 12px 4px; } .example table { margin: 4px 0; }
   .example td small { font-size: 7.5pt; } .faint { font-size: 8.5pt; } dl { gap: 2px 16px; }
-  code, .files td:nth-child(2), .verdicts td:nth-child(7) { font-size: 7.5pt; }
+  code, .files td:nth-child(2), .verdicts td:nth-child(8) { font-size: 7.5pt; }
   thead { display: table-header-group; } a { text-decoration: none; }
   * { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from riskcore.audit.chain import chain_problems
 from riskcore.audit.decisions import MATCH
 from riskcore.audit.dossier.content import KIND, LAYOUT
 from riskcore.audit.dossier.page import CONTENT_PLACE, DIGEST_PLACE, digest_of, render
-from riskcore.audit.log_entries import chain_problems
 from riskcore.audit.sign_off import SignOff, altered, answer_changes, labels_changes, labels_digest, log_changes
 from riskcore.audit.verify import Verification
 from riskcore.errors import StorageError

@@ -10,7 +10,8 @@ from riskcore.audit.estimate.estimating import estimate
 from riskcore.audit.estimate.meter import enough, next_pairs, verdicts_needed
 from riskcore.audit.estimate.missed import Ring, with_missed
 from riskcore.audit.estimate.planner import expected_errors, review_outcome
-from riskcore.audit.estimate.result import Estimate, Interval, StratumCounts
+from riskcore.audit.estimate.result import Estimate, Interval, StratumCounts, WithMissed
+from riskcore.audit.estimate.review import RunPlan, plan_review
 from riskcore.audit.estimate.runs import AuditFacts, audits_of, draw_audit, estimate_run
 from riskcore.audit.estimate.strata import Strata, audit_design
 
@@ -19,8 +20,10 @@ __all__ = [
     "Estimate",
     "Interval",
     "Ring",
+    "RunPlan",
     "Strata",
     "StratumCounts",
+    "WithMissed",
     "audit_design",
     "audits_of",
     "draw_audit",
@@ -29,6 +32,7 @@ __all__ = [
     "estimate_run",
     "expected_errors",
     "next_pairs",
+    "plan_review",
     "review_outcome",
     "verdicts_needed",
     "with_missed",

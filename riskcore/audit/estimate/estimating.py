@@ -7,13 +7,15 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from riskcore.audit.estimate.measures import LEVEL, MEASURES, measures
-from riskcore.audit.estimate.model import DRAWS, AuditModel
+from riskcore.audit.estimate.calibration import DRAWS, SideAudit, calibrated
+from riskcore.audit.estimate.measures import LEVEL, MEASURES
+from riskcore.audit.estimate.model import AuditModel
+from riskcore.audit.estimate.posterior import side_posterior
 from riskcore.audit.estimate.result import Estimate, Interval, StratumCounts
-from riskcore.audit.estimate.strata import MATCHES, Strata
+from riskcore.audit.estimate.strata import MATCHES, NON_MATCHES, SIDES, Strata
 from riskcore.errors import ConfigError
 
-_POSTERIOR = 7301  # the stream of random numbers behind intervals, beside the seed
+_CHECK, _DRAWN = 7301, 7305  # streams of random numbers behind intervals and draws, beside the seed
 
 
 def estimate(strata: Sequence[StratumCounts], seed: int = 0, level: float = LEVEL, draws: int = DRAWS) -> Estimate:
@@ -24,29 +26,16 @@ def estimate(strata: Sequence[StratumCounts], seed: int = 0, level: float = LEVE
     """
     check_counts(strata)
     unsure = sum(one.unsure for one in strata)
-    middle = error_draws(strata, seed, draws)
-    worst = error_draws([_decided(one, wrong=True) for one in strata], seed, draws) if unsure else middle
-    best = error_draws([_decided(one, wrong=False) for one in strata], seed, draws) if unsure else middle
-    matches = sum(one.pairs for one in strata if one.side == MATCHES)
-    of = [measures(matches, *errors) for errors in (middle, worst, best)]
-    tail = (1 - level) / 2
-    found = {
-        name: _interval(of[0][name], float(np.quantile(of[1][name], tail)), float(np.quantile(of[2][name], 1 - tail)))
-        for name in MEASURES
-    }
-    ends = [
-        _interval(middle[side], float(np.quantile(best[side], tail)), float(np.quantile(worst[side], 1 - tail)))
-        for side in (0, 1)
-    ]
+    found, worst, best = decided_intervals(strata, seed, level, draws)
     return Estimate(
         precision=found["precision"],
         recall=found["recall"],
         f1=found["f1"],
-        false_positives=ends[0],
-        false_negatives=ends[1],
+        false_positives=found["false_positives"],
+        false_negatives=found["false_negatives"],
         verdicts=sum(one.judged for one in strata if not one.known),
         unsure=unsure,
-        unsure_bounds={name: (float(of[1][name].mean()), float(of[2][name].mean())) for name in MEASURES},
+        unsure_bounds={name: (worst[name].value, best[name].value) for name in MEASURES},
         strata=tuple(strata),
         level=level,
         known=sum(one.pairs for one in strata if one.known),
@@ -54,17 +43,53 @@ def estimate(strata: Sequence[StratumCounts], seed: int = 0, level: float = LEVE
     )
 
 
-def error_draws(strata: Sequence[StratumCounts], seed: int, draws: int = DRAWS) -> tuple[np.ndarray, np.ndarray]:
-    """False positives and false negatives of all pairs, drawn from their posterior; the same for the same counts."""
-    known = [sum(one.errors for one in strata if one.known and one.side == side) for side in (0, 1)]
+def decided_intervals(
+    strata: Sequence[StratumCounts], seed: int, level: float, draws: int = DRAWS, outside: SideAudit | None = None
+) -> tuple[dict[str, Interval], dict[str, Interval], dict[str, Interval]]:
+    """The intervals; and those if all unsure pairs are errors, and if none is, which the ends of the first are from."""
+    middle = _intervals(strata, seed, level, draws, outside)
+    if not any(one.unsure for one in strata):
+        return middle, middle, middle
+    worst, best = (
+        _intervals([_decided(one, wrong) for one in strata], seed, level, draws, outside) for wrong in (True, False)
+    )
+    found = {}
+    for name, one in middle.items():
+        low, high = min(worst[name].low, best[name].low), max(worst[name].high, best[name].high)
+        found[name] = Interval(one.value, min(low, one.value), max(high, one.value))
+    return found, worst, best
+
+
+def _intervals(
+    strata: Sequence[StratumCounts], seed: int, level: float, draws: int, outside: SideAudit | None
+) -> dict[str, Interval]:
+    """The intervals of counts without unsure pairs; the same for the same counts."""
+    known = [sum(one.errors for one in strata if one.known and one.side == side) for side in SIDES]
+    matches = sum(one.pairs for one in strata if one.side == MATCHES)
     sampled = [one for one in strata if not one.known and one.pairs]
-    if not sampled:
-        return np.full(draws, known[1]), np.full(draws, known[0])
-    model = AuditModel(strata_from(sampled))
-    posterior = model.posterior(np.array([one.errors for one in sampled]), np.array([one.judged for one in sampled]))
-    generator = np.random.default_rng([seed, _POSTERIOR])
-    positives, negatives = posterior.error_draws(draws, generator)
-    return positives[0] + known[1], negatives[0] + known[0]
+    sides = [] if outside is None else [outside]
+    if sampled:
+        model = AuditModel(strata_from(sampled))
+        errors, judged = (np.array([[getattr(one, name) for one in sampled]]) for name in ("errors", "judged"))
+        sides = [*model.sides(errors, judged), *sides]
+    generator = np.random.default_rng([seed, _CHECK])
+    ends = calibrated(matches, sides, draws, generator, level, (known[0], known[1]))
+    found = {name: tuple(float(one[0]) for one in figure) for name, figure in ends.items()}
+    return {name: Interval(value, min(low, value), max(high, value)) for name, (value, low, high) in found.items()}
+
+
+def error_draws(strata: Sequence[StratumCounts], seed: int, draws: int) -> tuple[np.ndarray, np.ndarray]:
+    """False positives and false negatives of all pairs, drawn from their posterior; the same for the same counts."""
+    found = {side: np.full(draws, sum(one.errors for one in strata if one.side == side)) for side in SIDES}
+    sampled = [one for one in strata if not one.known and one.pairs]
+    if sampled:
+        generator = np.random.default_rng([seed, _DRAWN])
+        errors, judged = (np.array([[getattr(one, name) for one in sampled]]) for name in ("errors", "judged"))
+        for side in AuditModel(strata_from(sampled)).sides(errors, judged):
+            left = np.rint(side.pairs - side.judged).astype(np.int64)
+            more = side_posterior(side.model, side.errors, side.judged).draws(left, draws, generator)
+            found[side.side] = found[side.side] + more[0].sum(axis=1)
+    return found[MATCHES], found[NON_MATCHES]
 
 
 def strata_from(counts: Sequence[StratumCounts]) -> Strata:
@@ -93,8 +118,3 @@ def _decided(one: StratumCounts, wrong: bool) -> StratumCounts:
     """The stratum with its unsure pairs decided."""
     errors = one.errors + (one.unsure if wrong else 0)
     return dataclasses.replace(one, judged=one.judged + one.unsure, errors=errors, unsure=0)
-
-
-def _interval(values: np.ndarray, low: float, high: float) -> Interval:
-    value = float(values.mean())
-    return Interval(value, min(low, value), max(high, value))

@@ -7,15 +7,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from riskcore.audit.estimate.calibration import calibrated
 from riskcore.audit.estimate.estimating import strata_from
 from riskcore.audit.estimate.measures import LEVEL, MEASURES
-from riskcore.audit.estimate.model import AuditModel, intervals
+from riskcore.audit.estimate.model import AuditModel
 from riskcore.audit.estimate.result import Estimate, StratumCounts
-from riskcore.audit.estimate.strata import MATCHES, Strata
+from riskcore.audit.estimate.strata import MATCHES, SIDES, Strata
 from riskcore.errors import ConfigError
 
 HALF_WIDTH = 0.02
-_DRAWS = 1_500  # enough for a width
+_DRAWS = 150  # enough for a width
 _FIRST = 25  # verdicts; the smallest number worth telling
 _NEXT, _METER = 7302, 7303  # streams of random numbers, beside the seed
 
@@ -55,10 +56,11 @@ def expected_half_width(strata: Sequence[StratumCounts], extra: int, measure: st
         more = model.next(errors, judged, judged, extra)
         rates = model.posterior(errors, judged).rates() if judged.any() else model.strata.risk[None]
         errors, judged = errors + more * rates, judged + more
-    draws = model.posterior(errors, judged).error_draws(_DRAWS, np.random.default_rng([seed, _METER]))
-    known = [sum(one.errors for one in strata if one.known and one.side == side) for side in (1, 0)]
+    known = [sum(one.errors for one in strata if one.known and one.side == side) for side in SIDES]
     matches = sum(one.pairs for one in strata if one.side == MATCHES)
-    _, low, high = intervals(matches, (draws[0] + known[0], draws[1] + known[1]), LEVEL)[measure]
+    generator = np.random.default_rng([seed, _METER])
+    found = calibrated(matches, model.sides(errors, judged), _DRAWS, generator, LEVEL, (known[0], known[1]))
+    _, low, high = found[measure]
     return float(high[0] - low[0]) / 2
 
 

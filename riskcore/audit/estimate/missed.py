@@ -1,8 +1,8 @@
 """Recall with what blocking missed: matches that are no candidates are false negatives of the whole.
 
 What was missed is known from a verified sample of pairs outside the candidates, or from capture and recapture
-(`riskcore.blocking.missed`). Either gives a posterior for the number of missed matches, which is added to the false
-negatives of the audit, draw by draw.
+(`riskcore.blocking.missed`). A sample is one more side of the audit, with rings for strata; what capture and recapture
+say is put together with the intervals of the audit.
 """
 
 from __future__ import annotations
@@ -14,17 +14,18 @@ import numpy as np
 from scipy.special import expit, logit
 from scipy.stats import norm
 
-from riskcore.audit.estimate.estimating import error_draws
-from riskcore.audit.estimate.measures import MEASURES, measures
-from riskcore.audit.estimate.model import DRAWS
-from riskcore.audit.estimate.posterior import SideModel, side_posterior
+from riskcore.audit.estimate.calibration import SideAudit
+from riskcore.audit.estimate.estimating import decided_intervals
+from riskcore.audit.estimate.measures import LEVEL
+from riskcore.audit.estimate.posterior import SideModel
 from riskcore.audit.estimate.result import Estimate, Interval
-from riskcore.audit.estimate.strata import Strata, cut, most_strata
+from riskcore.audit.estimate.strata import NON_MATCHES, Strata, cut, most_strata
 from riskcore.blocking.missed import Estimate as Found
 from riskcore.errors import ConfigError
 
 RINGS = 6
 NEAREST = 0.1  # share of matches expected of the pairs that are most alike
+DRAWS = 4_000  # of the share that blocking found
 _MISSED = 7304  # the stream of random numbers, beside the seed
 
 
@@ -51,8 +52,8 @@ def ring_design(likeness: np.ndarray, rings: int = RINGS) -> Strata:
     return Strata(np.zeros(count, dtype=np.int8), pairs, expected, of_pair)
 
 
-def missed_draws(rings: Sequence[Ring], seed: int = 0, draws: int = DRAWS) -> np.ndarray:
-    """Missed matches, drawn from their posterior, by verified samples of every ring.
+def ring_audit(rings: Sequence[Ring]) -> SideAudit | None:
+    """Verified samples of every ring as a side of an audit; None if there is no ring.
 
     The rings take the place of strata, and what was expected of them that of risk; pairs outside all rings are taken
     for non-matches.
@@ -64,46 +65,43 @@ def missed_draws(rings: Sequence[Ring], seed: int = 0, draws: int = DRAWS) -> np
                 "cannot exceed judged pairs, nor these all pairs."
             )
     if not rings:
-        return np.zeros(draws, dtype=np.int64)
+        return None
     model = SideModel.of(np.array([ring.expected for ring in rings]))
-    found = np.array([[ring.matches for ring in rings]])
-    judged = np.array([[ring.judged for ring in rings]])
-    left = np.array([[ring.pairs for ring in rings]]) - judged
-    more = side_posterior(model, found, judged).draws(left, draws, np.random.default_rng([seed, _MISSED]))
-    return np.asarray(found.sum() + more[0])
+    pairs = np.array([ring.pairs for ring in rings])
+    matches, judged = (np.array([[getattr(ring, name) for ring in rings]]) for name in ("matches", "judged"))
+    return SideAudit(NON_MATCHES, model, pairs, matches, judged, outside=True)
 
 
-def found_draws(found: Found, seed: int = 0, draws: int = DRAWS) -> np.ndarray:
-    """The share of matches that blocking found, drawn so that its middle and its interval are the given ones.
+def interval_draws(value: float, low: float, high: float, generator: np.random.Generator, draws: int) -> np.ndarray:
+    """A share, drawn so that its middle and its 95 % interval are the given ones.
 
     Each half of the interval in log-odds is that of a normal distribution, so it need not be symmetric.
     """
-    if found.found is None or found.low is None or found.high is None:
-        raise ConfigError(f"What blocking missed is not known. {found.reason}")
-    middle, low, high = (logit(np.clip(one, 1e-6, 1 - 1e-6)) for one in (found.found, found.low, found.high))
-    normal = np.random.default_rng([seed, _MISSED]).standard_normal(draws) / norm.ppf(0.975)
-    return np.asarray(expit(middle + np.where(normal < 0, (middle - low) * normal, (high - middle) * normal)))
+    middle, bottom, top = (logit(np.clip(one, 1e-6, 1 - 1e-6)) for one in (value, low, high))
+    normal = generator.standard_normal(draws) / norm.ppf((1 + LEVEL) / 2)
+    return np.asarray(expit(middle + np.where(normal < 0, (middle - bottom) * normal, (top - middle) * normal)))
 
 
 def with_missed(found: Estimate, missed: Found | Sequence[Ring], draws: int = DRAWS) -> Estimate:
     """The estimate with missed matches counted as false negatives. Precision stays as it is."""
-    false_positives, false_negatives = error_draws(found.strata, found.seed, draws)
-    right = found.matches - false_positives
     if isinstance(missed, Found):
-        share = found_draws(missed, found.seed, draws)
-        lost = (right + false_negatives) * (1 - share) / share
-    else:
-        lost = missed_draws(missed, found.seed, draws)
-    values = measures(found.matches, false_positives, false_negatives + lost)
-    tails = ((1 - found.level) / 2, (1 + found.level) / 2)
-    changed: dict[str, Interval] = {}
-    for name in MEASURES[1:]:
-        low, high = (float(one) for one in np.quantile(values[name], tails))
-        value, before = float(values[name].mean()), getattr(found, name)
-        if found.unsure:  # what unsure pairs add to either end without missed matches, they add with them
-            plain = np.quantile(measures(found.matches, false_positives, false_negatives)[name], tails)
-            low, high = low - max(0.0, float(plain[0]) - before.low), high + max(0.0, before.high - float(plain[1]))
-        changed[name] = Interval(value, min(low, value), max(high, value))
-    low, high = (float(one) for one in np.quantile(lost, tails))
-    total = Interval(float(lost.mean()), low, high)
-    return dataclasses.replace(found, recall=changed["recall"], f1=changed["f1"], missed=total)
+        return _with_share(found, missed, draws)
+    ends, _, _ = decided_intervals(found.strata, found.seed, found.level, outside=ring_audit(missed))
+    return dataclasses.replace(found, recall=ends["recall"], f1=ends["f1"], missed=ends["missed"])
+
+
+def _with_share(found: Estimate, missed: Found, draws: int) -> Estimate:
+    """The estimate if blocking found this share of all matches: recall is recall among candidates times the share."""
+    if missed.found is None or missed.low is None or missed.high is None:
+        raise ConfigError(f"What blocking missed is not known. {missed.reason}")
+    generator = np.random.default_rng([found.seed, _MISSED])
+    share = interval_draws(missed.found, missed.low, missed.high, generator, draws)
+    recall, f1 = (interval_draws(one.value, one.low, one.high, generator, draws) for one in (found.recall, found.f1))
+    # 1 / F1 is the mean of 1 / precision and 1 / recall; only the latter changes.
+    values = {"recall": recall * share, "f1": 1 / (1 / f1 + (1 / share - 1) / found.recall.value / 2)}
+    right = found.matches - found.false_positives.value
+    values["missed"] = (right + found.false_negatives.value) * (1 / share - 1)
+    tails = ((1 - found.level) / 2, 0.5, (1 + found.level) / 2)
+    ends = {name: np.quantile(one, tails) for name, one in values.items()}
+    changed = {name: Interval(float(middle), float(low), float(high)) for name, (low, middle, high) in ends.items()}
+    return dataclasses.replace(found, recall=changed["recall"], f1=changed["f1"], missed=changed["missed"])

@@ -1,5 +1,5 @@
-"""Both sides of an audit together: from counts in the strata to precision, recall and F1 with intervals, and to the
-strata of the next verdicts. Works on many audits at once, so that simulations take seconds."""
+"""Both sides of an audit together: what is believed of the strata, and to which of them the next verdicts go. Works on
+many audits at once, so that simulations take seconds."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import dataclasses
 
 import numpy as np
 
-from riskcore.audit.estimate.measures import LEVEL, f1_slopes, measures
+from riskcore.audit.estimate.calibration import SideAudit
+from riskcore.audit.estimate.measures import f1_slopes
 from riskcore.audit.estimate.posterior import SideModel, SidePosterior, side_posterior
-from riskcore.audit.estimate.strata import LEAST, MATCHES, NON_MATCHES, SIDES, Strata, allocate
+from riskcore.audit.estimate.strata import LEAST, MATCHES, SIDES, Strata, allocate
 
 BLEND = 0.35  # share of the verdicts that go to strata in proportion to their pairs, whatever is believed of them
-DRAWS = 4_000  # from the posterior, for one audit
+NEIGHBOUR = 0.4  # share of the spread of the next riskier stratum that each has at least: see `_wary`
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -36,19 +37,6 @@ class AuditPosterior:
         slopes = f1_slopes(matches, totals @ positive, totals @ (1 - positive))
         spread = self._by_stratum({side: one.spreads() for side, one in self.sides.items()})
         return spread * np.where(positive, slopes[0][:, None], slopes[1][:, None])
-
-    def error_draws(self, count: int, generator: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-        """(audit, draw): false positives and false negatives, found and not found."""
-        found = []
-        for side in (MATCHES, NON_MATCHES):
-            here = self.strata.side == side
-            known = np.round(self.errors[:, here].sum(1)).astype(np.int64)
-            left = np.round(self.strata.pairs[here] - self.judged[:, here]).astype(np.int64)
-            more = (
-                self.sides[side].draws(left, count, generator) if side in self.sides else np.zeros((len(left), count))
-            )
-            found.append(known[:, None] + more)
-        return found[0], found[1]
 
     def _by_stratum(self, of_side: dict[int, np.ndarray]) -> np.ndarray:
         found = np.zeros(self.errors.shape)
@@ -76,6 +64,15 @@ class AuditModel:
         }
         return AuditPosterior(self.strata, sides, errors, judged)
 
+    def sides(self, errors: np.ndarray, judged: np.ndarray) -> tuple[SideAudit, ...]:
+        """The audits side by side, for their intervals."""
+        errors, judged = np.atleast_2d(errors), np.atleast_2d(judged)
+        at = {side: self.strata.side == side for side in self._models}
+        return tuple(
+            SideAudit(side, model, self.strata.pairs[at[side]], errors[:, at[side]], judged[:, at[side]])
+            for side, model in self._models.items()
+        )
+
     def next(self, errors: np.ndarray, judged: np.ndarray, drawn: np.ndarray, extra: int) -> np.ndarray:
         """How many of the next `extra` pairs each stratum gives: by the risk at first, then by the posterior."""
         errors, judged, drawn = (np.atleast_2d(one) for one in (errors, judged, drawn))
@@ -83,17 +80,17 @@ class AuditModel:
         some = judged.sum(1) > 0
         if some.any():
             spread[some] = self.posterior(errors[some], judged[some]).spreads()
+        spread = self._wary(spread)
         mean = (spread * self.strata.pairs).sum(1, keepdims=True) / self.strata.pairs.sum()
         spread = (1 - BLEND) * spread + BLEND * mean
         return allocate(self.strata.pairs, spread, drawn, extra, LEAST)
 
+    def _wary(self, spread: np.ndarray) -> np.ndarray:
+        """The spreads, none of them far below that of the next riskier stratum.
 
-def intervals(
-    matches: float, errors: tuple[np.ndarray, np.ndarray], level: float = LEVEL
-) -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
-    """Each measure's value, low and high end for every audit, from draws of false positives and negatives."""
-    found = {}
-    for name, values in measures(matches, *errors).items():
-        low, high = np.quantile(values, [(1 - level) / 2, (1 + level) / 2], axis=1)
-        found[name] = (values.mean(1), low, high)
-    return found
+        A risk that is far too low says of strata beside those with many errors that they have none. Without verdicts
+        there, nothing would contradict it.
+        """
+        riskier = np.append(spread[:, 1:], np.zeros((len(spread), 1)), axis=1)
+        same = np.append(self.strata.side[1:] == self.strata.side[:-1], False)
+        return np.maximum(spread, NEIGHBOUR * riskier * same)

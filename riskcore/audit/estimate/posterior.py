@@ -17,24 +17,25 @@ import dataclasses
 import numpy as np
 from scipy.special import expit, logit, logsumexp
 
-SHIFTS = np.arange(-6.0, 2.81, 0.4)
-SLOPES = np.array([0, 0.15, 0.3, 0.45, 0.6, 0.75, 0.9, 1.05, 1.2, 1.4, 1.7, 2.1, 2.6, 3.2, 4.0])
+SHIFTS = np.arange(-7, 4) * 0.8
+SLOPES = np.array([0, 0.25, 0.5, 0.75, 1, 1.3, 1.8, 2.6, 4])
 DEVIATIONS = np.array([0.3, 0.9, 2.2])
 DEVIATION_SHARES = np.array([0.4, 0.4, 0.2])
 # Three kinds of risk, with their prior chances: about right, useless (a slope of 0, any shift), or anything. Priors of
 # shift and slope are Cauchy's around 0 and 1, jointly: once one of them is far off, the other may be too.
-TRUST, USELESS = 0.15, 0.12
+TRUST, USELESS = 0.3, 0.12
 CLOSE, FAR = (0.5, 0.25), (3.5, 2.0)  # scales of shift and slope of a risk that is about right, and of any risk
-NEAR_SHIFT, NEAR_SLOPE = 0.65, (0.7, 1.3)  # what is taken for calibrated
+NEAR_SHIFT, NEAR_SLOPE, NEAR_DEVIATION = 0.9, (0.7, 1.3), 0.3  # what is taken for calibrated
 # The line is a convenience, not the truth: shift, slope and deviation are learned with this power of the likelihood,
 # which rises to 1 as the verdicts bear out that the risk is calibrated. With a power of 1 throughout, intervals missed
-# too often where risk was wrong; with this one throughout, they were twice as wide as they had to be.
+# too often where risk was wrong.
 TEMPER = 0.25
 CENTRE = 0.2  # the shift is how far the error rate is off at this risk
 ALMOST = 1e-3  # below a rate of 1, where the power of a risk would exceed it
 LEAST_RISK, MOST_RISK = 2e-4, 0.95  # beyond them one verdict more or less would decide the log-odds
-NODES = np.linspace(-2.7, 2.7, 13)  # deviations at which the posterior is computed, in their standard deviation
-CHUNK = 250  # audits at a time: bounds the memory
+NODES = np.linspace(-2.5, 2.5, 9)  # deviations at which the posterior is computed, in their standard deviation
+NEVER = 1e-4  # bounds the evidence for and against
+CHUNK, ROWS, COUNTS = 250, 400, 200  # audits, audits without draws, and counts at a time: they bound the memory
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -62,11 +63,12 @@ class SideModel:
         broad, narrow, useless = gaps * (1 + far) ** -1.5, gaps * (1 + close) ** -1.5, (slope == 0).astype(float)
         parts = zip((1 - USELESS - TRUST, TRUST, USELESS), (broad, narrow, useless), strict=True)
         prior = sum(share * part / part.sum() for share, part in parts)
-        prior = np.log(prior * DEVIATION_SHARES[np.searchsorted(DEVIATIONS, size)])
+        prior = np.tile(np.log(prior * DEVIATION_SHARES[np.searchsorted(DEVIATIONS, size)]), 2)
         node_prior = -0.5 * NODES**2
         step = np.tile(size * (NODES[1] - NODES[0]), 2)
-        about = np.tile((abs(shift) <= NEAR_SHIFT) & (slope >= NEAR_SLOPE[0]) & (slope <= NEAR_SLOPE[1]), 2)
-        return cls(odds, np.tile(prior - logsumexp(prior), 2), node_prior - logsumexp(node_prior), step, about)
+        about = (abs(shift) <= NEAR_SHIFT) & (slope >= NEAR_SLOPE[0]) & (slope <= NEAR_SLOPE[1])
+        about = np.tile(about & (size <= NEAR_DEVIATION), 2)
+        return cls(odds, prior - logsumexp(prior), node_prior - logsumexp(node_prior), step, about)
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -96,21 +98,22 @@ class SidePosterior:
         return self.expected(np.sqrt(rate * (1 - rate)))
 
     def draws(self, left: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
-        """(audit, draw): errors among the `left` pairs (audit, stratum) without a verdict, drawn from the posterior."""
-        found = np.zeros((len(self.which), count), dtype=np.int64)
+        """(audit, draw, stratum): errors among the `left` pairs (audit, stratum) without a verdict, drawn from the
+        posterior."""
+        found = np.zeros((len(self.which), count, len(self.tables)), dtype=np.int64)
         for start in range(0, len(found), CHUNK):
             rows = slice(start, start + CHUNK)
-            found[rows] = self._draws(rows, left[rows], count, generator)
+            self._draw(rows, left[rows], found[rows], generator)
         return found
 
-    def _draws(self, rows: slice, left: np.ndarray, count: int, generator: np.random.Generator) -> np.ndarray:
+    def _draw(self, rows: slice, left: np.ndarray, found: np.ndarray, generator: np.random.Generator) -> None:
         grid = np.cumsum(self.grid[rows], axis=1)
         grid /= grid[:, -1:]
+        count = found.shape[1]
         starts = (np.arange(count) + generator.random((len(grid), 1))) / count  # evenly spaced from a random start
         points = np.stack([np.searchsorted(one, at) for one, at in zip(grid, starts, strict=True)])
         # In random order: draws of the two sides are put together one by one and must not rise and fall together.
         points = generator.permuted(np.minimum(points, grid.shape[1] - 1), axis=1)
-        found = np.zeros(points.shape, dtype=np.int64)
         for stratum, table in enumerate(self.tables):
             if not left[:, stratum].any():
                 continue
@@ -118,8 +121,7 @@ class SidePosterior:
             node = (reached[..., :-1] < generator.random(points.shape)[..., None]).sum(-1)
             jitter = (generator.random(points.shape) - 0.5) * self.model.step[points]
             rate = expit(self.model.odds[points, stratum, node] + jitter)
-            found += generator.binomial(left[:, stratum][:, None], rate)
-        return found
+            found[:, :, stratum] = generator.binomial(left[:, stratum][:, None], rate)
 
 
 def side_posterior(model: SideModel, errors: np.ndarray, judged: np.ndarray) -> SidePosterior:
@@ -127,25 +129,84 @@ def side_posterior(model: SideModel, errors: np.ndarray, judged: np.ndarray) -> 
 
     Counts need not be whole: a plan may add those it expects.
     """
-    strata = model.odds.shape[1]
     likelihood = np.zeros((len(errors), len(model.prior)))
     tables, which = [], np.empty(errors.shape, dtype=np.int64)
-    for stratum in range(strata):
-        counts = np.stack([errors[:, stratum], judged[:, stratum]], axis=1).astype(np.float64)
-        unique, which[:, stratum] = np.unique(counts, axis=0, return_inverse=True)
-        odds = model.odds[:, stratum]
-        right = -np.logaddexp(0, odds)  # log of 1 - rate; log of the rate is odds more
-        terms = unique[:, :1, None] * odds + unique[:, 1:, None] * right + model.node_prior
-        top = terms.max(axis=2, keepdims=True)
-        table = np.exp(terms - top)
-        sums = table.sum(axis=2)
-        likelihood += (np.log(sums) + top[..., 0])[which[:, stratum]]
-        tables.append(table / sums[..., None])
-    borne_out = _weights(model.prior + likelihood)[:, model.calibrated].sum(axis=1, keepdims=True)
-    power = TEMPER + (1 - TEMPER) * borne_out
-    return SidePosterior(model, _weights(model.prior + power * likelihood), tuple(tables), which)
+    for stratum in range(errors.shape[1]):
+        unique, which[:, stratum] = _unique(errors[:, stratum], judged[:, stratum])
+        logs, table = _table(model, stratum, unique)
+        likelihood += logs[which[:, stratum]]
+        tables.append(table)
+    return SidePosterior(model, _weights(model.prior, likelihood, model.calibrated)[0], tuple(tables), which)
 
 
-def _weights(logs: np.ndarray) -> np.ndarray:
+@dataclasses.dataclass(frozen=True, eq=False)
+class Moments:
+    """What the posterior says of the errors of a side that were not found, for many audits."""
+
+    mean: np.ndarray
+    variance: np.ndarray
+    evidence: np.ndarray  # how much the verdicts have raised the log-odds that the risk is calibrated
+
+
+def side_moments(model: SideModel, pairs: np.ndarray, errors: np.ndarray, judged: np.ndarray) -> Moments:
+    """Mean and variance of the errors among pairs without a verdict: what `side_posterior` and its draws would give,
+    for many more audits."""
+    tables, which = [], np.empty(errors.shape, dtype=np.int64)
+    for stratum in range(errors.shape[1]):
+        unique, which[:, stratum] = _unique(errors[:, stratum], judged[:, stratum])
+        parts = [
+            _moment_table(model, stratum, unique[start : start + COUNTS], int(pairs[stratum]))
+            for start in range(0, len(unique), COUNTS)
+        ]
+        tables.append(tuple(np.concatenate(one) for one in zip(*parts, strict=True)))
+    found = np.empty((3, len(errors)))
+    for start in range(0, len(errors), ROWS):
+        rows = slice(start, start + ROWS)
+        likelihood, mean, variance = sums = np.zeros((3, len(which[rows]), len(model.prior)), dtype=np.float32)
+        for stratum, table in enumerate(tables):
+            for total, part in zip(sums, table, strict=True):
+                total += part[which[rows, stratum]]
+        weights, found[2, rows] = _weights(model.prior.astype(np.float32), likelihood, model.calibrated)
+        found[0, rows] = (weights * mean).sum(axis=1)
+        found[1, rows] = (weights * (variance + (mean - found[0, rows, None]) ** 2)).sum(axis=1)
+    before = float(np.exp(model.prior[model.calibrated]).sum())
+    after = np.clip(found[2], NEVER, 1 - NEVER)
+    return Moments(found[0], found[1], logit(after) - logit(before))
+
+
+def _unique(errors: np.ndarray, judged: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The different counts of a stratum, and which of them each audit has."""
+    counts, which = np.unique(errors.astype(np.float64) + 1j * judged, return_inverse=True)
+    return np.stack([counts.real, counts.imag], axis=1), which
+
+
+def _table(model: SideModel, stratum: int, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """By counts (errors, judged) and grid point: the log-likelihood, and the weights of the nodes."""
+    odds = model.odds[:, stratum]
+    right = -np.logaddexp(0, odds)  # log of 1 - rate; log of the rate is odds more
+    terms = counts[:, :1, None] * odds + counts[:, 1:, None] * right + model.node_prior
+    top = terms.max(axis=2, keepdims=True)
+    table = np.exp(terms - top)
+    sums = table.sum(axis=2)
+    return np.log(sums) + top[..., 0], table / sums[..., None]
+
+
+def _moment_table(model: SideModel, stratum: int, counts: np.ndarray, pairs: int) -> tuple[np.ndarray, ...]:
+    """By counts and grid point: the log-likelihood, and mean and variance of the errors that were not found."""
+    logs, table = _table(model, stratum, counts)
+    rate, left = expit(model.odds[:, stratum]), pairs - counts[:, 1:]
+    first, second = (np.einsum("ugk,gk->ug", table, power) for power in (rate, rate**2))
+    variance = left * (first - second) + left**2 * np.maximum(second - first**2, 0)
+    return logs.astype(np.float32), (left * first).astype(np.float32), variance.astype(np.float32)
+
+
+def _weights(prior: np.ndarray, likelihood: np.ndarray, calibrated: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The weights of the grid points, and the chance that the risk is calibrated by the full likelihood."""
+    borne_out = _normal(prior + likelihood)[:, calibrated].sum(axis=1)
+    power = TEMPER + (1 - TEMPER) * borne_out[:, None]
+    return _normal(prior + power * likelihood), borne_out
+
+
+def _normal(logs: np.ndarray) -> np.ndarray:
     found = np.exp(logs - logs.max(axis=1, keepdims=True))
     return np.asarray(found / found.sum(axis=1, keepdims=True))

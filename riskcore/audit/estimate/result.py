@@ -57,6 +57,55 @@ class Check:
 
 
 @dataclasses.dataclass(frozen=True)
+class WithMissed:
+    """Recall and F1 in which matches that are no candidates count as missed, and what that is known from."""
+
+    recall: Interval
+    f1: Interval
+    missed: Interval  # matches outside the candidates
+    source: str
+    verdicts: int = 0  # match or non-match, on pairs drawn outside the candidates
+    unsure: int = 0
+    open: int = 0  # drawn pairs without a verdict yet
+    matches: int = 0  # among the verdicts
+    looked_at: int = 0  # pairs of the wider search, from which they were drawn
+    assumed: int = 0  # pairs beyond it, which are taken for non-matches
+    checked: int = 0  # of these, drawn at random and judged
+    contrary: int = 0  # of these, matches all the same
+    share: float = 1.0  # of the candidates, and so of the outside pairs, that the audit is about
+    rings: tuple[Mapping[str, Any], ...] = ()
+    note: str = ""  # an assumption that no verdict supports
+
+    @property
+    def sentence(self) -> str:
+        """The result in words, with what is assumed."""
+        parts = [f"With what blocking missed, recall is about {_span(self.recall)} and F1 {_span(self.f1)}"]
+        if self.verdicts:
+            parts[0] += f", from {self.verdicts:,} verdicts on pairs outside the candidates ({self.matches:,} matches)"
+        parts.append(f"Matches that blocking missed: about {self.missed.value:,.0f} ({_whole(self.missed)})")
+        if self.assumed:
+            parts.append(f"{self.assumed:,} pairs that a wider search did not find either are taken for non-matches")
+        if self.contrary:
+            parts.append(
+                f"That does not hold: {self.contrary:,} of {self.checked:,} of them, drawn at random, are matches, so "
+                "recall and F1 are lower than stated here"
+            )
+        elif self.checked:
+            parts.append(f"{self.checked:,} of them were drawn at random and judged, and none is a match")
+        if self.note:
+            parts.append(self.note.rstrip("."))
+        return ". ".join(parts) + "."
+
+
+def _span(one: Interval) -> str:
+    return f"{100 * one.value:.1f} ({100 * one.low:.1f} to {100 * one.high:.1f})"
+
+
+def _whole(one: Interval) -> str:
+    return f"{one.low:,.0f} to {one.high:,.0f}"
+
+
+@dataclasses.dataclass(frozen=True)
 class Estimate:
     """How good labels are, by an audit."""
 
@@ -71,9 +120,11 @@ class Estimate:
     strata: tuple[StratumCounts, ...]
     level: float = LEVEL
     open: int = 0  # drawn pairs without a verdict yet
+    waiting: int = 0  # drawn pairs with a verdict that does not count yet: one before them in their draw has none
     known: int = 0  # pairs judged before the first draw
     left_out: int = 0  # pairs whose labels training has used
     missed: Interval | None = None  # matches that blocking missed; counted in recall and F1 if it is there
+    with_missed: WithMissed | None = None  # beside the figures on candidates, if pairs outside them were judged
     check: Check | None = None
     method: str = ""
     labels_digest: str = ""  # of the labels that were audited
@@ -100,7 +151,8 @@ class Estimate:
         parts = [f"F1 is about {value:.1f} ({low:.1f} to {high:.1f}), from {self.verdicts:,} verdicts"]
         if self.unsure:
             parts.append(f"and {self.unsure:,} unsure, which the interval counts either way")
-        return " ".join(parts) + "."
+        found = " ".join(parts) + "."
+        return found if self.with_missed is None else f"On candidates, {found} {self.with_missed.sentence}"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -116,6 +168,9 @@ class Estimate:
         for name in (*MEASURES, "false_positives", "false_negatives"):
             found[name] = Interval(**found[name])
         found["missed"] = Interval(**found["missed"]) if found.get("missed") else None
+        if outside := found.get("with_missed"):
+            spans = {name: Interval(**outside[name]) for name in ("recall", "f1", "missed")}
+            found["with_missed"] = WithMissed(**{**outside, **spans, "rings": tuple(outside["rings"])})
         found["strata"] = tuple(StratumCounts(**one) for one in found["strata"])
         found["unsure_bounds"] = {name: tuple(ends) for name, ends in found["unsure_bounds"].items()}
         if check := found.get("check"):

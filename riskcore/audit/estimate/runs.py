@@ -2,8 +2,10 @@
 
 The first draw fixes the strata: `audits/design.parquet` has every target pair with its stratum, and the verdicts known
 until then. Each draw is a file `audits/audit-01.parquet`. Verdicts on pairs that no audit has drawn are left aside,
-except those from before the first draw: their pairs are no part of any draw and are counted as they are. The draws for
-labelling (`draws`) have another purpose, learning, and are kept apart.
+except those from before the first draw: their pairs are no part of any draw and are counted as they are. A verdict on a
+drawn pair waits until every pair before it in its draw has one: given elsewhere, it may be there because the pair
+looked wrong. Verdicts given to many pairs at once never count. The draws for labelling (`draws`) have another purpose,
+learning, and are kept apart.
 """
 
 from __future__ import annotations
@@ -16,7 +18,6 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from riskcore.audit.agreement import agreed_in
 from riskcore.audit.decisions import answer_of
@@ -25,20 +26,24 @@ from riskcore.audit.estimate.estimating import estimate
 from riskcore.audit.estimate.estimators import Total, difference_total
 from riskcore.audit.estimate.measures import MEASURES, f1_slopes, measures
 from riskcore.audit.estimate.meter import next_pairs
+from riskcore.audit.estimate.outside_files import with_outside
 from riskcore.audit.estimate.result import Check, Estimate, StratumCounts
 from riskcore.audit.estimate.strata import MATCHES, NON_MATCHES, Strata, audit_design, strata_of
 from riskcore.audit.labels import OF_VERDICT
+from riskcore.audit.outside_draws import AUDITS
 from riskcore.audit.verdicts import Verdict
 from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID, ROW
 from riskcore.errors import StorageError
+from riskcore.pair_ids import pair_ids
 from riskcore.runs.candidate_files import TRAINING, VALIDATION, read_other_pairs
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_pair_ids, read_scores
 from riskcore.runs.readers.label_rankings import read_columns, read_risks
 from riskcore.storage.files import write_parquet
 from riskcore.storage.lock import FileLock
+from riskcore.storage.parquet import load_columns
 
-AUDITS, DESIGN = "audits", "design.parquet"
+DESIGN = "design.parquet"
 STRATUM, LABEL, RISK, KNOWN, ORDER, AUDIT = "stratum", "label", "risk", "known", "order", "audit"
 LEFT_OUT = -1  # the stratum of pairs whose label training has used
 BEFORE = -2  # the stratum of pairs that were judged before the first draw
@@ -65,6 +70,12 @@ class Audited:
     strata: Strata  # of these labels
     known: np.ndarray  # float64: the verdict from before the first draw, 1 or 0; NaN where there was none
     drawn: np.ndarray  # bool
+    draws: pd.DataFrame  # `audited_pairs`
+
+    def counted(self, current: Mapping[str, Verdict]) -> np.ndarray:
+        """The rows of drawn pairs whose verdicts count: every pair before them in their draw has one too. The order of
+        a draw is random, so any beginning of it is a sample; what was judged out of turn is none."""
+        return np.asarray(in_turn(self.draws, current)[ROW], dtype=np.int64)
 
 
 def draw_audit(
@@ -72,7 +83,7 @@ def draw_audit(
 ) -> AuditFacts:
     """Draw the next pairs to judge and keep the draw. It goes where it narrows the interval of F1 most, by the verdicts
     so far. Without a seed, the run's seed and the number of the draw give one."""
-    current = agreed_in(folder.path) if verdicts is None else verdicts
+    current = agreed_in(folder.path, bulk=False) if verdicts is None else verdicts
     place = folder.path / AUDITS
     place.mkdir(exist_ok=True)
     with FileLock(place / ".lock", _PATIENCE):
@@ -102,12 +113,12 @@ def estimate_run(
     folder: RunFolder, method: str | None = None, verdicts: Mapping[str, Verdict] | None = None, seed: int = 0
 ) -> Estimate:
     """How good the labels of a run's method are (by default those of its answer), by all audits so far and, unless
-    `verdicts` are given, by what reviewers agree on: a pair with an open conflict is unsure.
+    `verdicts` are given, by what reviewers agree on, one pair at a time: a pair with an open conflict is unsure.
 
     Any method can be estimated by the same draws: the pairs of a stratum with the same label of that method are a
     simple random sample of all such pairs.
     """
-    current = agreed_in(folder.path) if verdicts is None else verdicts
+    current = agreed_in(folder.path, bulk=False) if verdicts is None else verdicts
     if not audits_of(folder):
         raise StorageError(
             f"Run {folder.path.name} has no audit yet. Draw one with `riskcore audit estimate {folder.path.name} "
@@ -118,7 +129,9 @@ def estimate_run(
     found = estimate(_counts(audited, current), seed)
     return dataclasses.replace(
         found,
+        with_missed=with_outside(folder, found, current),
         open=sum(one is None for one in judged),
+        waiting=sum(one is not None for one in judged) - len(audited.counted(current)),
         left_out=int((audited.strata.of_pair == LEFT_OUT).sum()),
         check=_check(audited, current),
         method=answer_of(folder, method).method,
@@ -134,9 +147,15 @@ def audits_of(folder: RunFolder) -> list[AuditFacts]:
 def audited_pairs(folder: RunFolder, number: int | None = None) -> pd.DataFrame:
     """The drawn pairs of one audit, or of all, in the order in which to judge them."""
     files = [(place, file) for place, file in enumerate(_files(folder), start=1) if number in (None, place)]
-    parts = [pq.read_table(file).to_pandas().assign(**{AUDIT: place}) for place, file in files]
+    parts = [load_columns(file).to_pandas().assign(**{AUDIT: place}) for place, file in files]
     empty = pd.DataFrame(columns=[PAIR_ID, ROW, STRATUM, ORDER, AUDIT])
     return pd.concat(parts, ignore_index=True) if parts else empty
+
+
+def in_turn(draws: pd.DataFrame, current: Mapping[str, Verdict]) -> pd.DataFrame:
+    """The drawn pairs (of `audited_pairs`) with a verdict, and with one on every pair before them in their draw."""
+    judged = draws[PAIR_ID].isin(current)
+    return draws[judged.groupby(draws[AUDIT]).cummin()]
 
 
 def read_audited(folder: RunFolder, method: str | None = None, design: bool = False) -> Audited:
@@ -144,7 +163,7 @@ def read_audited(folder: RunFolder, method: str | None = None, design: bool = Fa
 
     For other labels each stratum is divided by label.
     """
-    stored = pq.read_table(folder.path / AUDITS / DESIGN).to_pandas()
+    stored = load_columns(folder.path / AUDITS / DESIGN).to_pandas()
     label, risk = stored[LABEL].to_numpy(), stored[RISK].to_numpy()
     if not design:
         label, risk = labels_and_risk(folder, method)
@@ -153,10 +172,10 @@ def read_audited(folder: RunFolder, method: str | None = None, design: bool = Fa
     both = 2 * of_pair[inside] + label[inside]
     used, number = np.unique(both, return_inverse=True)
     of_pair[inside] = number
-    drawn = np.zeros(len(label), dtype=bool)
-    drawn[audited_pairs(folder)[ROW].to_numpy(dtype=np.int64)] = True
+    draws, drawn = audited_pairs(folder), np.zeros(len(label), dtype=bool)
+    drawn[draws[ROW].to_numpy(dtype=np.int64)] = True
     strata = strata_of((used % 2).astype(np.int8), of_pair, risk)
-    return Audited(stored[PAIR_ID].to_numpy(), label, risk, strata, stored[KNOWN].to_numpy(), drawn)
+    return Audited(stored[PAIR_ID].to_numpy(), label, risk, strata, stored[KNOWN].to_numpy(), drawn, draws)
 
 
 def labels_and_risk(folder: RunFolder, method: str | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -186,7 +205,8 @@ def used_as_labels(folder: RunFolder) -> set[str]:
     if (begun := given_labels(folder)) is not None:
         pairs = begun[PAIR_ID] if PAIR_ID in begun else pd.Series(np.nan, index=begun.index, dtype=object)
         if {LEFT_ID, RIGHT_ID} <= set(begun.columns):
-            pairs = pairs.fillna(begun[LEFT_ID].astype(str) + ":" + begun[RIGHT_ID].astype(str))
+            joined = pair_ids(begun[LEFT_ID].astype(str), begun[RIGHT_ID].astype(str))
+            pairs = pairs.fillna(pd.Series(joined, index=begun.index))
         labelled = begun[LABEL].astype(str).str.strip() != "" if LABEL in begun else slice(None)
         found |= set(pairs[labelled & begun[LABEL].notna() if LABEL in begun else labelled].dropna().astype(str))
     other = read_other_pairs(folder, answer_of(folder).method)
@@ -224,11 +244,8 @@ def _counts(audited: Audited, current: Mapping[str, Verdict]) -> list[StratumCou
     """The counts of every stratum, and after them those of the pairs that were judged before the first draw."""
     strata = audited.strata
     judged, errors, unsure = (np.zeros(len(strata), dtype=np.int64) for _ in range(3))
-    for row in np.flatnonzero(audited.drawn & (strata.of_pair >= 0)):
-        one = current.get(audited.ids[row])
-        if one is None:
-            continue
-        at, truth = strata.of_pair[row], OF_VERDICT.get(one.verdict)
+    for row in audited.counted(current):
+        at, truth = strata.of_pair[row], OF_VERDICT.get(current[audited.ids[row]].verdict)
         if truth is None:
             unsure[at] += 1
         else:
@@ -253,8 +270,8 @@ def _check(audited: Audited, current: Mapping[str, Verdict]) -> Check | None:
     """The measures by the difference estimator; None while a stratum has fewer than two verdicts, or any is unsure."""
     strata = audited.strata
     truth = np.array([_truth(current.get(pair)) for pair in audited.ids])
-    drawn = audited.drawn & (strata.of_pair >= 0)
-    rows = np.flatnonzero(drawn & ~np.isnan(truth))
+    counted = audited.counted(current)
+    rows = counted[~np.isnan(truth[counted])]
     judged = np.bincount(strata.of_pair[rows], minlength=len(strata))
     if (judged < np.minimum(2, strata.pairs)).any():
         return None

@@ -4,7 +4,8 @@ reads. `fields` has both records as text, `suggestions` what the model says, `re
 
 Argilla takes only some characters in names of fields and no names of people. The values of the records, and person and
 time of each verdict, are therefore kept as JSON in `metadata`, which Argilla stores as it is; ids of users are made
-from the names. Responses given in Argilla are by the id of their user.
+from the names. Responses given in Argilla are by the id of their user. Its files do not tell drafts and discarded
+responses from submitted ones.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from riskcore.columns import LEFT_ID, PAIR_ID, RIGHT_ID
 
 VERDICT, NOTE = "verdict", "note"
 RECORDS, VERDICTS = "records", "verdicts"  # in the metadata
+SUBMITTED, DISCARDED = "submitted", "discarded"  # without a status, Argilla takes a response for a draft
 _NAMES = uuid.UUID("6f1c1f6e-0d0c-5c6b-9a0e-6a1b6f3f7a11")  # any fixed one: the same name gives the same id
 
 
@@ -41,9 +43,10 @@ def write(pairs: Sequence[ExchangedPair], lines: bool = False) -> bytes:
 def _record(pair: ExchangedPair) -> dict[str, Any]:
     responses: dict[str, list[dict[str, str]]] = {}
     for one in pair.verdicts:
-        responses.setdefault(VERDICT, []).append({"value": one.verdict, "user_id": user_id(one.who)})
+        by = {"user_id": user_id(one.who), "status": SUBMITTED}
+        responses.setdefault(VERDICT, []).append({"value": one.verdict, **by})
         if one.note:
-            responses.setdefault(NOTE, []).append({"value": one.note, "user_id": user_id(one.who)})
+            responses.setdefault(NOTE, []).append({"value": one.note, **by})
     suggestion = pair.suggestion
     kept = [{"user_id": user_id(one.who), "who": one.who, "at": time_text(one.at)} for one in pair.verdicts]
     return {
@@ -93,6 +96,8 @@ def _given(item: Mapping[str, Any], row: int, reading: Reading) -> list[Given]:
     notes = {_text(one.get("user_id")): _text(one.get("value")) for one in responses.get(NOTE) or ()}
     found = []
     for one in responses.get(VERDICT) or ():
+        if one.get("status") == DISCARDED:
+            continue
         verdict = reading.verdict(one.get("value"), row, VERDICT)
         user = _text(one.get("user_id"))
         known = people.get(user, {"who": user, "at": ""})
@@ -109,7 +114,7 @@ def _kept(metadata: Mapping[str, Any], name: str, empty: Any, row: int, reading:
         return empty
     try:
         return json.loads(text)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, RecursionError):
         cure = "Export the record again, or delete this metadata."
         reading.add("unknown_format", f"The metadata {name} is not what was exported.", cure, row, name)
         return empty

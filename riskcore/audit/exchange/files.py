@@ -12,11 +12,14 @@ from typing import Any
 
 from riskcore.audit.agreement import current_by_person
 from riskcore.audit.exchange import argilla, label_studio, plain, splink, zingg
-from riskcore.audit.exchange.pairs import ExchangedPair, Given, Reading, ReadVerdict, pairs_of_run
-from riskcore.audit.exchange.tables import read_header
+from riskcore.audit.exchange.pairs import SAID, ExchangedPair, Given, Reading, ReadVerdict, pairs_of_run
+from riskcore.audit.exchange.tables import read_header, read_table, rows_of
 from riskcore.audit.export import ExportError
 from riskcore.audit.verdicts import Verdict
 from riskcore.config import DataConfig
+from riskcore.data.bring.files import CSV as TEXT
+from riskcore.data.bring.files import ENDINGS
+from riskcore.data.label_file import read_labels_text
 from riskcore.data.problems import DataFormatError, Problem, ProblemLog, visible
 from riskcore.errors import ConfigError
 from riskcore.runs.folder import RunFolder
@@ -27,6 +30,7 @@ FORMATS = (SPLINK, LABEL_STUDIO, ARGILLA, ZINGG, CSV)
 LINES = ".jsonl"  # the ending of a file with a JSON value per line
 _TABLES = {SPLINK: splink, ZINGG: zingg, CSV: plain}  # in this order they are recognised
 _JSON = {LABEL_STUDIO: label_studio, ARGILLA: argilla}
+_TO_THE_LETTER = {*SAID[2:], splink.SCORE, zingg.CLUSTER, plain.ANNOTATION}
 
 
 def export_tasks(
@@ -77,7 +81,8 @@ def read_verdicts(
     if path.stat().st_size > DataConfig().max_file_bytes:
         message = f"The file has more than {DataConfig().max_file_bytes:,} bytes."
         raise DataFormatError([Problem("file_too_large", message, "Split it.", visible(path.name))])
-    return decoded(path.read_bytes(), path.name, format)
+    content = path.read_bytes()
+    return _from_program(path, format) if _is_from_program(path, content) else decoded(content, path.name, format)
 
 
 def encoded(pairs: Sequence[ExchangedPair], form: str, lines: bool = False) -> bytes:
@@ -98,8 +103,7 @@ def decoded(content: bytes, name: str, form: str | None = None) -> list[ReadVerd
     """The verdicts in the content of a file; raises one error with everything that is wrong with it."""
     if form is not None:
         _check(form)
-    log = ProblemLog(DataConfig().examples_per_problem)
-    reading = Reading(visible(name), log)
+    reading = Reading(visible(name), ProblemLog(DataConfig().examples_per_problem))
     found: list[ReadVerdict] = []
     try:
         text = content.decode("utf-8-sig")
@@ -107,27 +111,59 @@ def decoded(content: bytes, name: str, form: str | None = None) -> list[ReadVerd
         message = f"Byte {error.start + 1:,} is not UTF-8."
         reading.add("broken_encoding", message, "Save the file as UTF-8.")
     else:
-        is_json = text.lstrip()[:1] in ("[", "{") if form is None else form in _JSON
+        is_json = _looks_like_json(text) if form is None else form in _JSON
         found = (_from_json if is_json else _from_table)(text, form, reading)
-    if log.has_errors:
-        raise DataFormatError([problem for problem in log.problems if problem.severity == "error"])
+    reading.raise_problems()
     return found
 
 
+def _is_from_program(path: Path, content: bytes) -> bool:
+    """Whether a file is read like any table that people bring, in whatever form their program has saved it: workbooks,
+    Parquet, csv in another encoding, and work lists. What has columns of an exchange is read to the letter."""
+    kind = ENDINGS.get(path.suffix.lower())
+    if kind != TEXT:
+        return kind is not None
+    try:
+        text = content.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return True
+    return not _looks_like_json(text) and not set(read_header(text)) & _TO_THE_LETTER
+
+
+def _from_program(path: Path, form: str | None) -> list[ReadVerdict]:
+    reading = Reading(visible(path.name), ProblemLog(DataConfig().examples_per_problem))
+    file = read_labels_text(path)
+    form = _table_format(file.names, form, reading)
+    found = [] if form is None else _TABLES[form].read(rows_of(file), reading)
+    reading.raise_problems()
+    return found
+
+
+def _looks_like_json(text: str) -> bool:
+    return text.lstrip()[:1] in ("[", "{")
+
+
 def _from_table(text: str, form: str | None, reading: Reading) -> list[ReadVerdict]:
-    columns = read_header(text)
+    form = _table_format(read_header(text), form, reading)
+    if form is None:
+        return []
+    return _TABLES[str(form)].read(read_table(text, reading, guard=form == CSV), reading)
+
+
+def _table_format(columns: Sequence[str], form: str | None, reading: Reading) -> str | None:
+    """Which format a table of these columns has; None, logged, where it is not the given one or none at all."""
     kinds = [name for name, module in _TABLES.items() if module.recognised(columns)]
     if form is None and kinds:
-        form = kinds[0]
-    if form not in kinds:
-        wanted = f"has not the columns of {form}" if form else "is in none of the known formats"
-        cure = (
-            "It needs clerical_match_score (Splink), z_cluster and z_isMatch (Zingg), or verdict with pair_id or with "
-            "ltable_id and rtable_id (csv)."
-        )
-        reading.add("unknown_format", f"The table {wanted}.", cure)
-        return []
-    return _TABLES[str(form)].read(text, reading)
+        return kinds[0]
+    if form in kinds:
+        return form
+    wanted = f"has not the columns of {form}" if form else "is in none of the known formats"
+    cure = (
+        "It needs clerical_match_score (Splink), z_cluster and z_isMatch (Zingg), or verdict with pair_id or with "
+        "ltable_id and rtable_id (csv)."
+    )
+    reading.add("unknown_format", f"The table {wanted}.", cure)
+    return None
 
 
 def _from_json(text: str, form: str | None, reading: Reading) -> list[ReadVerdict]:

@@ -4,7 +4,7 @@ the verdicts, `predictions` what the model says. The verdict is a `choices` resu
 
 Label Studio refuses annotations by people whom it does not know, and sets the time itself. A verdict's person and time
 are therefore kept in `meta` of its result, which it stores as it is. Annotations made in Label Studio are by
-`completed_by`.
+`completed_by`. Its export JSON-MIN, an object per annotation with `verdict`, `note` and `annotator`, is read too.
 """
 
 from __future__ import annotations
@@ -18,10 +18,11 @@ from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID
 
 VERDICT, NOTE, PAIR = "verdict", "note", "pair"
 CHOICES, TEXT = "choices", "textarea"
+ANNOTATION = "annotation_id"  # of JSON-MIN
 
 
 def recognised(item: Mapping[str, Any]) -> bool:
-    return isinstance(item.get("data"), dict)
+    return isinstance(item.get("data"), dict) or ANNOTATION in item
 
 
 def write(pairs: Sequence[ExchangedPair], model: str = "riskcore") -> bytes:
@@ -51,14 +52,17 @@ def _choice(word: str) -> dict[str, Any]:
 
 
 def read(task: Mapping[str, Any], row: int, reading: Reading) -> list[ReadVerdict]:
-    data = task["data"]
+    data = task.get("data", task)
     ids = (_text(data.get(PAIR_ID)), _text(data.get(LEFT_ID)), _text(data.get(RIGHT_ID)))
     texts = {name: _text(value) for name, value in data.items()}
     left, right = (
         known_values({name.removeprefix(side): text for name, text in texts.items() if name.startswith(side)})
         for side in (LEFT, RIGHT)
     )
-    said = [_given(one, row, reading) for one in task.get("annotations") or ()]
+    if ANNOTATION in task:
+        said = [_given_min(task, row, reading)]
+    else:
+        said = [_given(one, row, reading) for one in task.get("annotations") or ()]
     given = [one for one in said if one is not None]
     if not given or not reading.has_ids(*ids, row):
         return []
@@ -84,6 +88,15 @@ def _given(annotation: Mapping[str, Any], row: int, reading: Reading) -> Given |
     notes = [one["value"].get("text") for one in results if one.get("type") == TEXT and one.get("value")]
     note = "\n".join(_text(text) for some in notes for text in (some if isinstance(some, list) else [some]))
     return Given(verdict, note, _text(who), at) if verdict else None
+
+
+def _given_min(item: Mapping[str, Any], row: int, reading: Reading) -> Given | None:
+    """What an object of JSON-MIN says."""
+    verdict = reading.verdict(_text(item.get(VERDICT)), row, VERDICT)
+    notes = item.get(NOTE)
+    note = "\n".join(map(_text, notes)) if isinstance(notes, list) else _text(notes)
+    at = reading.time(item.get("created_at"), row, "created_at")
+    return Given(verdict, note, _person(item.get("annotator")), at) if verdict else None
 
 
 def _person(completed_by: Any) -> str:

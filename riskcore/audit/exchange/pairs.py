@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, datetime
 
 import pandas as pd
 
 from riskcore.audit.decisions import decisions, values_of
 from riskcore.audit.export import ExportError
+from riskcore.audit.outside_draws import outside_ids, outside_records
 from riskcore.audit.verdicts import VERDICTS
 from riskcore.columns import LEFT, LEFT_ID, PAIR_ID, RIGHT, RIGHT_ID
 from riskcore.data.label_file import MEANT
-from riskcore.data.problems import ProblemLog, shown, visible
+from riskcore.data.problems import DataFormatError, ProblemLog, shown, visible
 from riskcore.runs.candidate_files import is_self_join
 from riskcore.runs.folder import RunFolder
 
@@ -75,27 +76,51 @@ class ReadVerdict:
 def pairs_of_run(
     folder: RunFolder, wanted: Sequence[str], verdicts: Mapping[str, Sequence[Given]], probabilities: bool
 ) -> list[ExchangedPair]:
-    """These pairs of a run, in this order; one error names the pairs that it does not have."""
+    """These pairs of a run, in this order, those drawn outside its candidates too; one error names the pairs that it
+    does not have."""
     frame = decisions(folder, verdicts={}, reasons=False, values=False)
     place_of = dict(zip(frame[PAIR_ID], range(len(frame)), strict=True))
-    unknown = [pair for pair in wanted if pair not in place_of]
+    candidates = [pair for pair in wanted if pair in place_of]
+    found = _candidates(folder, frame.iloc[[place_of[pair] for pair in candidates]], verdicts, probabilities)
+    if len(candidates) < len(wanted):
+        found |= _outside(folder, set(wanted) - found.keys(), verdicts)
+    unknown = [pair for pair in wanted if pair not in found]
     if unknown:
         named = ", ".join(map(shown, unknown[:5])) + (f" and {len(unknown) - 5:,} more" if len(unknown) > 5 else "")
         raise ExportError(f"Run {folder.path.name} has no pair {named}. Choose pairs of this run.")
-    rows = frame.iloc[[place_of[pair] for pair in wanted]]
+    return [found[pair] for pair in wanted]
+
+
+def _candidates(
+    folder: RunFolder, rows: pd.DataFrame, verdicts: Mapping[str, Sequence[Given]], probabilities: bool
+) -> dict[str, ExchangedPair]:
     values = values_of(folder, rows.index.to_numpy())
     sides = [
         [_record(texts) for texts in _texts(values, side).to_dict("records")] if len(values.columns) else []
         for side in (LEFT, RIGHT)
     ]
-    both, found = is_self_join(folder), []
+    both, found = is_self_join(folder), {}
     for at, (pair, one, other, probability) in enumerate(
         rows[[PAIR_ID, LEFT_ID, RIGHT_ID, "probability"]].itertuples(index=False, name=None)
     ):
         told = None if not probabilities or pd.isna(probability) else float(probability)
         ids = ("" if pd.isna(one) else str(one), "" if pd.isna(other) else str(other))
         given = tuple(verdicts.get(pair, ()))
-        found.append(ExchangedPair(pair, *ids, sides[0][at], sides[1][at], given, told, both))
+        found[pair] = ExchangedPair(pair, *ids, sides[0][at], sides[1][at], given, told, both)
+    return found
+
+
+def _outside(
+    folder: RunFolder, wanted: Collection[str], verdicts: Mapping[str, Sequence[Given]]
+) -> dict[str, ExchangedPair]:
+    """Those of the wanted pairs that were drawn outside the candidates; no model says anything of them."""
+    records, both = outside_records(folder), is_self_join(folder)
+    found = {}
+    for pair, one, other in outside_ids(folder).itertuples(index=False, name=None):
+        if pair in wanted:
+            left, right = (_record(texts) for texts in records[pair])
+            given = tuple(verdicts.get(pair, ()))
+            found[pair] = ExchangedPair(pair, str(one), str(other), left, right, given, None, both)
     return found
 
 
@@ -168,6 +193,11 @@ class Reading:
         cure = "Give the id of the pair, or those of both records."
         self.log.add("empty_id", "The pair has no id.", cure, self.file, row, PAIR_ID)
         return False
+
+    def raise_problems(self) -> None:
+        """Raise one error with all that is wrong, if anything is."""
+        if self.log.has_errors:
+            raise DataFormatError([one for one in self.log.problems if one.severity == "error"])
 
     def add(self, kind: str, message: str, cure: str, row: int | None = None, column: str | None = None) -> None:
         self.log.add(kind, message, cure, self.file, row, None if column is None else visible(column))

@@ -9,9 +9,14 @@ import io
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from riskcore.audit.exchange.pairs import Reading
-from riskcore.audit.export import safe_cell
+from riskcore.columns import VERDICT
+from riskcore.config import DataConfig
+from riskcore.data.formulas import guarded, unguarded
+from riskcore.data.labels import LABEL
+from riskcore.data.text_file import TextFile
 
 DELIMITERS = (",", ";", "\t")
+ANSWERS = (VERDICT, LABEL)  # columns that people fill in
 MOST_CHARS = 50_000_000  # of a field; a longer one is a file whose quotes are broken
 
 
@@ -30,7 +35,7 @@ def write_table(columns: Sequence[str], rows: Iterable[Mapping[str, str]], guard
     """The rows as csv in UTF-8. With `guard`, texts that a spreadsheet would run have an apostrophe in front."""
     stream = io.StringIO(newline="")
     writer = csv.writer(stream, quoting=csv.QUOTE_ALL, lineterminator="\n")
-    keep = _guarded if guard else str
+    keep = guarded if guard else str
     writer.writerow([keep(name) for name in columns])
     writer.writerows([[keep(row.get(name, "")) for name in columns] for row in rows])
     return stream.getvalue().encode("utf-8", "backslashreplace")
@@ -44,7 +49,7 @@ def read_header(text: str) -> list[str]:
 
 def read_table(text: str, reading: Reading, guard: bool = False) -> list[TableRow]:
     """The records of a csv file; what cannot be read is logged."""
-    keep = _unguarded if guard else str
+    keep = unguarded if guard else str
     found: list[TableRow] = []
     with _long_fields():
         rows = csv.reader(io.StringIO(text, newline=""), delimiter=_delimiter(text), strict=True)
@@ -64,6 +69,17 @@ def read_table(text: str, reading: Reading, guard: bool = False) -> list[TableRo
     return found
 
 
+def rows_of(file: TextFile) -> list[TableRow]:
+    """The records of a table that a spreadsheet or another program has saved, in any of its forms."""
+    columns = {name: file.columns.column(name).fill_null("").to_pylist() for name in file.names}
+    for name in (one for one in ANSWERS if one in columns):
+        columns[name] = file.text(name, DataConfig()).tolist()  # words for missing values are no verdicts
+    return [
+        TableRow(int(line), {name: unguarded(texts[at]) for name, texts in columns.items()})
+        for at, line in enumerate(file.rows)
+    ]
+
+
 def _delimiter(text: str) -> str:
     first = text.split("\n", 1)[0]
     return max(DELIMITERS, key=first.count)
@@ -77,18 +93,3 @@ def _long_fields() -> Iterator[None]:
         yield
     finally:
         csv.field_size_limit(before)
-
-
-def _guarded(text: str) -> str:
-    """With an apostrophe in front if a spreadsheet would run the text, also after apostrophes: what has one for this
-    reason can then be told from what always had it."""
-    return f"'{text}" if _runs(text) else text
-
-
-def _unguarded(text: str) -> str:
-    return text[1:] if text.startswith("'") and _runs(text[1:]) else text
-
-
-def _runs(text: str) -> bool:
-    bare = text.lstrip("'")
-    return bool(safe_cell(bare) != bare)

@@ -2,12 +2,13 @@
 non-match, 2 unsure, -1 not labelled yet. `z_source` tells the table of a record. The schema of `trainingSamples` in
 Zingg's configuration names the columns.
 
-Verdicts of several people are clusters of their own. Texts are written as they are: Zingg learns from them. Do not open
-the file in a spreadsheet.
+As in Zingg, the label of a cluster is that of every two of its records. Verdicts of several people are clusters of
+their own. Texts are written as they are: Zingg learns from them. Do not open the file in a spreadsheet.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping, Sequence
 
 from riskcore.audit.exchange.pairs import (
@@ -23,7 +24,8 @@ from riskcore.audit.exchange.pairs import (
     known_values,
 )
 from riskcore.audit.exchange.plain import said
-from riskcore.audit.exchange.tables import TableRow, read_table, write_table
+from riskcore.audit.exchange.tables import TableRow, write_table
+from riskcore.audit.verdicts import MAX_BROUGHT
 from riskcore.columns import PAIR_ID
 from riskcore.data.problems import shown
 
@@ -31,6 +33,8 @@ CLUSTER, IS_MATCH, SOURCE, ID = "z_cluster", "z_isMatch", "z_source", "id"
 LEFT, RIGHT = "left", "right"
 NUMBERS = {MATCH: "1", NON_MATCH: "0", UNSURE: "2"}
 NOT_LABELLED = "-1"
+MOST_ROWS = 100  # of a cluster: every two of them are a pair
+MOST_PAIRS = MAX_BROUGHT  # of a file; a few large clusters would otherwise fill the memory
 OWN = (CLUSTER, IS_MATCH, SOURCE, ID, *SAID)
 _MEANT = {
     **{number: word for word, number in NUMBERS.items()},
@@ -57,32 +61,44 @@ def write(pairs: Sequence[ExchangedPair]) -> bytes:
     return write_table((*OWN, *map(_column, names)), rows)
 
 
-def read(text: str, reading: Reading) -> list[ReadVerdict]:
+def read(rows: Sequence[TableRow], reading: Reading) -> list[ReadVerdict]:
     clusters: dict[str, list[TableRow]] = {}
-    for row in read_table(text, reading):
+    for row in rows:
         clusters.setdefault(row.get(CLUSTER), []).append(row)
-    return [one for name, rows in clusters.items() if (one := _verdict(name, rows, reading)) is not None]
+    pairs = sum(len(found) * (len(found) - 1) // 2 for found in clusters.values())
+    if pairs > MOST_PAIRS:
+        reading.add("too_many_rows", f"The clusters have {pairs:,} pairs.", f"Split the file: {MOST_PAIRS:,} each.")
+        return []
+    return [one for name, found in clusters.items() for one in _verdicts(name, found, reading)]
 
 
-def _verdict(name: str, rows: list[TableRow], reading: Reading) -> ReadVerdict | None:
+def _verdicts(name: str, rows: list[TableRow], reading: Reading) -> list[ReadVerdict]:
     line = rows[-1].line
     said_here = {row.get(IS_MATCH).strip() for row in rows}
-    if len(rows) != 2 or len(said_here) != 1:
+    if not 2 <= len(rows) <= MOST_ROWS or len(said_here) != 1:
         message = f"The cluster {shown(name)} has {len(rows):,} rows with {len(said_here):,} different labels."
-        reading.add("bad_label", message, "Give it two rows with one label.", line, CLUSTER)
-        return None
+        reading.add("bad_label", message, f"Give it 2 to {MOST_ROWS} rows with one label.", line, CLUSTER)
+        return []
     number = said_here.pop()
     if number not in _MEANT:
         cure = "Write 1 for a match, 0 for a non-match, 2 for unsure, -1 for not labelled."
         reading.add("bad_label", f"The label is {shown(number)}.", cure, line, IS_MATCH)
-        return None
-    at = reading.time(rows[0].get("at"), line, "at")
-    left, right = rows if rows[0].get(SOURCE) != RIGHT or rows[1].get(SOURCE) != LEFT else rows[::-1]
-    ids = (left.get(PAIR_ID), left.get(ID), right.get(ID))
-    if not _MEANT[number] or not reading.has_ids(*ids, line):
+        return []
+    if not _MEANT[number]:
+        return []
+    found = [_verdict(_MEANT[number], one, other, reading) for one, other in itertools.combinations(rows, 2)]
+    return [one for one in found if one is not None]
+
+
+def _verdict(word: str, one: TableRow, other: TableRow, reading: Reading) -> ReadVerdict | None:
+    left, right = (other, one) if (one.get(SOURCE), other.get(SOURCE)) == (RIGHT, LEFT) else (one, other)
+    at = reading.time(one.get("at"), other.line, "at")
+    pair = one.get(PAIR_ID) if one.get(PAIR_ID) == other.get(PAIR_ID) else ""
+    ids = (pair, left.get(ID), right.get(ID))
+    if not reading.has_ids(*ids, other.line):
         return None
     records = (_record(left), _record(right))
-    return ReadVerdict(*ids, _MEANT[number], left.get("note"), left.get("who"), at, *records, line)
+    return ReadVerdict(*ids, word, one.get("note"), one.get("who"), at, *records, other.line)
 
 
 def _column(name: str) -> str:

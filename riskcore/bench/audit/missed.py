@@ -6,11 +6,12 @@ from typing import TypedDict
 
 import numpy as np
 
-from riskcore.audit.estimate.measures import LEVEL, measures
+from riskcore.audit.estimate.calibration import SideAudit, calibrated
+from riskcore.audit.estimate.measures import measures
 from riskcore.audit.estimate.missed import ring_design
 from riskcore.audit.estimate.model import AuditModel
-from riskcore.audit.estimate.posterior import SideModel, side_posterior
-from riskcore.audit.estimate.strata import allocate
+from riskcore.audit.estimate.posterior import SideModel
+from riskcore.audit.estimate.strata import NON_MATCHES, allocate
 from riskcore.bench.audit.simulate import BATCH, DRAWS, Population, audit_counts
 
 INSIDE, OUTSIDE, LOST = 300, 150, 0.05
@@ -53,14 +54,11 @@ def missed_row(
     judged = np.repeat(judged, audits, axis=0)
     matches = np.bincount(rings.of_pair, weights=match[out], minlength=len(rings)).astype(np.int64)
     found = generator.hypergeometric(matches, rings.pairs - matches, judged)
-    more = side_posterior(SideModel.of(rings.risk), found, judged).draws(rings.pairs - judged, DRAWS, generator)
+    outside = SideAudit(NON_MATCHES, SideModel.of(rings.risk), rings.pairs, found, judged, outside=True)
     strata, errors, seen = audit_counts(inside, inside.risk, INSIDE, audits, generator, BATCH)
-    false_positives, false_negatives = AuditModel(strata).posterior(errors, seen).error_draws(DRAWS, generator)
-    labelled, tails = float((inside.label == 1).sum()), ((1 - LEVEL) / 2, (1 + LEVEL) / 2)
-    total = false_negatives + found.sum(1, keepdims=True) + more
-    values = measures(labelled, false_positives, total)["recall"]
-    low, high = np.quantile(values, tails, axis=1)
-    plain = np.quantile(measures(labelled, false_positives, false_negatives)["recall"], tails, axis=1)
+    labelled, sides = float((inside.label == 1).sum()), AuditModel(strata).sides(errors, seen)
+    value, low, high = calibrated(labelled, [*sides, outside], DRAWS, generator)["recall"]
+    _, plain_low, plain_high = calibrated(labelled, sides, DRAWS, generator)["recall"]
     positive, negative = inside.errors()
     true = float(measures(labelled, np.array(positive), np.array(negative + missed))["recall"])
     return {
@@ -72,6 +70,6 @@ def missed_row(
         "recall": true,
         "coverage": float(((low <= true) & (true <= high)).mean()),
         "half_width": float((high - low).mean()) / 2,
-        "bias": float((values.mean(1) - true).mean()),
-        "ignored": float(((plain[0] <= true) & (true <= plain[1])).mean()),
+        "bias": float((value - true).mean()),
+        "ignored": float(((plain_low <= true) & (true <= plain_high)).mean()),
     }

@@ -12,13 +12,14 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from scipy.stats import norm
 
-from riskcore.audit.estimate.measures import LEVEL, measures
-from riskcore.audit.estimate.model import AuditModel, intervals
+from riskcore.audit.estimate.calibration import calibrated
+from riskcore.audit.estimate.measures import LEVEL, MEASURES, measures
+from riskcore.audit.estimate.model import AuditModel
 from riskcore.audit.estimate.strata import Strata, audit_design
 
 SIZES = (100, 200, 400)
 BATCH = 50
-DRAWS = 400  # from each audit's posterior; a single audit takes ten times as many
+DRAWS = 50  # populations that check the interval of each; a single audit takes eight times as many
 WARPS = ("as it is", "risk^0.3", "risk^3", "shuffled within label")
 
 Intervals = dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
@@ -70,8 +71,9 @@ def design_audits(
     generator, found = np.random.default_rng(seed), {}
     matches = float((population.label == 1).sum())
     for strata, errors, judged in _batches(population, risk, sizes, audits, generator, batch):
-        posterior = AuditModel(strata).posterior(errors, judged)
-        found[int(judged[0].sum())] = intervals(matches, posterior.error_draws(DRAWS, generator))
+        sides = AuditModel(strata).sides(errors, judged)
+        ends = calibrated(matches, sides, DRAWS, generator)
+        found[int(judged[0].sum())] = {name: ends[name] for name in MEASURES}
     return found
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TypedDict
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from riskcore.audit.estimate.measures import MEASURES
 from riskcore.audit.estimate.runs import labels_and_risk
@@ -22,10 +21,15 @@ from riskcore.bench.audit.simulate import (
 )
 from riskcore.errors import ConfigError
 from riskcore.runs.folder import RunFolder
+from riskcore.storage.parquet import column_names, load_columns
 
 TO_HALF_WIDTH = 0.02
 STEPS = (50, 75, 100, 125, 150, 175, 200, 225, 250, 275, 300, 350, 400, 500, 600, 800)  # where it is looked for
 METHODS = ("risk+", "tradition")
+WANTED = (0.93, 0.97)  # coverage of a 95 % interval, as far as simulations and small numbers let it be told
+STILL = (
+    6  # half widths are this many times the spread of the value: audits hardly differ, so all of them cover, or none
+)
 
 
 class AuditRow(TypedDict):
@@ -45,6 +49,17 @@ class AuditRow(TypedDict):
     half_width: float
     width_ratio: float
     bias: float
+
+
+class CoverageShares(TypedDict):
+    """How many lines have the coverage that was promised."""
+
+    lines: int
+    within: int
+    above: int
+    below: int
+    still: int  # of those above: lines in which all audits come out almost the same
+    lowest: float
 
 
 class NeededRow(TypedDict):
@@ -70,7 +85,7 @@ def finished_runs(runs: Sequence[Path]) -> list[Path]:
 def populations(path: Path, methods: Sequence[str] = METHODS) -> Iterator[Population]:
     """The labels of a run's methods that have known truth."""
     folder = RunFolder(path)
-    truth = pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy()
+    truth = load_columns(folder.truth_file, columns=["label"]).column("label").to_numpy()
     config = folder.run()["config"]
     target = Path(str(config.get("target") or config.get("source"))).name
     for method in methods:
@@ -108,14 +123,30 @@ def audit_rows(
                 }
 
 
+def coverage_shares(rows: Sequence[AuditRow]) -> CoverageShares:
+    """Lines with coverage within, above and below what is wanted."""
+    low, high = WANTED
+    above = [row for row in rows if row["coverage"] > high]
+    below = sum(row["coverage"] < low for row in rows)
+    spreads = [np.sqrt(max(0.0, row["rmse"] ** 2 - row["bias"] ** 2)) for row in above]
+    return {
+        "lines": len(rows),
+        "within": len(rows) - len(above) - below,
+        "above": len(above),
+        "below": below,
+        "still": sum(STILL * spread < row["half_width"] for spread, row in zip(spreads, above, strict=True)),
+        "lowest": min((row["coverage"] for row in rows), default=float("nan")),
+    }
+
+
 def likeness_of(path: Path, metric: str) -> np.ndarray:
     """A metric of the target pairs of known truth, as a cheap likeness; missing values count as 0."""
     folder = RunFolder(path)
-    names = pq.read_schema(folder.metrics_file).names
+    names = column_names(folder.metrics_file)
     if metric not in names:
         raise ConfigError(f"Run {path.name} has no metric {metric!r}. It has: {', '.join(names)}.")
-    truth = pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy()
-    values = pq.read_table(folder.metrics_file, columns=[metric]).column(metric).to_numpy()
+    truth = load_columns(folder.truth_file, columns=["label"]).column("label").to_numpy()
+    values = load_columns(folder.metrics_file, columns=[metric]).column(metric).to_numpy()
     return np.asarray(np.nan_to_num(values.astype(np.float64)))[truth >= 0]
 
 

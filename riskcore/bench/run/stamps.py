@@ -20,7 +20,7 @@ from riskcore.provenance import code_stamp, named_hash, short_hash
 
 _SCORING = ("evaluation/scores.py", "evaluation/truth_scorer.py")
 _ABLATIONS = "bench/plan/ablations.py"
-_NOT_SETTINGS = ("source", "target", "methods")  # paths of the data, and which results are requested
+_NOT_SETTINGS = ("source", "target", "methods", "engine")  # where the data is, what is requested, and the machine
 
 
 def settings_stamp(config: RunConfig) -> str:

@@ -31,12 +31,12 @@ from riskcore.evaluation.truth_scorer import TruthScorer
 from riskcore.provenance import code_stamp, versions
 from riskcore.registry import METHODS, iterations_of, needs_base_learners, outside_packages
 from riskcore.runs.worker.execute import load_data
-from riskcore.runs.worker.results import peak_rss_mb
 from riskcore.storage.files import read_json, write_json, write_text
 from riskcore.storage.jsonable import jsonable
 from riskcore.storage.lock import FolderLock
 from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart
+from riskcore.training.processes import peak_rss_mb
 from riskcore.training.results import EpochRow, IterationScores, MethodResult
 
 Send = Callable[[WorkerMessage], None]

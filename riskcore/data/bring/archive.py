@@ -33,6 +33,8 @@ def unpack_tables(archive: Path, folder: Path, endings: Sequence[str]) -> list[P
         raise _refused(archive, reason) from error
     except DownloadError as error:
         raise _refused(archive, str(error)) from error
+    except OSError as error:  # such as a name that is too long for this system
+        raise _refused(archive, f"The archive cannot be unpacked here ({error.strerror}).") from error
 
 
 def _refused(archive: Path, reason: str) -> DataFormatError:

@@ -93,7 +93,7 @@ def _telling_lines(path: Path) -> bytes:
     """Lines with bytes beyond ASCII, which may come late in the file."""
     kept, size = [], 0
     with path.open("rb") as stream:
-        for line in stream:
+        while line := stream.readline(SAMPLE_BYTES):
             if not line.isascii():
                 kept.append(line)
                 size += len(line)

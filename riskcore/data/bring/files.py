@@ -70,6 +70,14 @@ class BroughtFile:
     form: FileForm
     text: TextFile | None
     problems: tuple[Problem, ...] = ()
+    facts: tuple[ColumnFacts, ...] | None = None  # of a summary, whose text is only the beginning
+    count: int | None = None  # records of the whole, in a summary
+
+    @property
+    def records(self) -> int:
+        if self.count is not None:
+            return self.count
+        return 0 if self.text is None else len(self.text)
 
     @property
     def stem(self) -> str:
@@ -82,6 +90,8 @@ class BroughtFile:
     @cached_property
     def columns(self) -> tuple[ColumnFacts, ...]:
         """What is known of each column."""
+        if self.facts is not None:
+            return self.facts
         return () if self.text is None else column_facts(self.text)
 
     def column(self, name: str) -> ColumnFacts:

@@ -24,6 +24,7 @@ from riskcore.data.bring.sides import sides_of
 from riskcore.data.problems import DataFormatError, shown
 from riskcore.data.text_file import TextFile
 from riskcore.errors import MatcherError
+from riskcore.pair_ids import pair_ids
 
 PROBABILITY_NAMES = ("match_probability", "probability", "prob", "match_prob", "score", "match_score", "confidence")
 RECORD_SCORES = ("confidence_score", "link_score", "confidence", "score", "z_max_score", "z_maxscore", "z_score")
@@ -206,7 +207,7 @@ def scores_of(file: BroughtFile, meaning: ScoreColumns) -> Scores:
         ids = file.text.ids(meaning.pair)
     else:
         left, right = file.text.ids(str(meaning.left)), file.text.ids(str(meaning.right))
-        ids = _pair_ids(left, right)
+        ids = pair_ids(left, right)
     faults = [
         *_fault(file, "an empty id", (ids == "") | _empty(left) | _empty(right)),
         *_fault(file, "a pair that occurs before", pd.Series(ids).duplicated().to_numpy()),
@@ -215,11 +216,6 @@ def scores_of(file: BroughtFile, meaning: ScoreColumns) -> Scores:
     if faults:
         raise MatcherError("\n".join(faults))
     return Scores(file.name, meaning, ids, probability, left, right, frame)
-
-
-def _pair_ids(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    ids: np.ndarray = left + ":" + right
-    return ids
 
 
 def _empty(ids: np.ndarray | None) -> np.ndarray | bool:
@@ -266,4 +262,4 @@ def _of_clusters(file: BroughtFile, meaning: ScoreColumns, frame: pd.DataFrame) 
         probability = (np.maximum(low[one], low[other]) + np.minimum(high[one], high[other])) / 2
     sides = [frame.take(rows).reset_index(drop=True).add_suffix(end) for rows, end in ((one, "_l"), (other, "_r"))]
     left, right = records[one], records[other]
-    return Scores(file.name, meaning, _pair_ids(left, right), probability, left, right, pd.concat(sides, axis=1))
+    return Scores(file.name, meaning, pair_ids(left, right), probability, left, right, pd.concat(sides, axis=1))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import itertools
 import zipfile
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,16 @@ import pyarrow as pa
 
 from riskcore.config import DataConfig
 from riskcore.data.problems import ProblemLog, shown
-from riskcore.data.text_file import TextFile, column_names, file_too_large, too_many_columns, too_many_rows
+from riskcore.data.text_file import (
+    Budget,
+    TextFile,
+    TooMuchContentError,
+    column_names,
+    file_too_large,
+    too_many_columns,
+    too_many_rows,
+    too_much_content,
+)
 
 Row = tuple[int, list[str | None]]
 
@@ -50,7 +60,10 @@ def read_workbook(
             log.add("unknown_sheet", f"There is no sheet {shown(sheet)}.", f"Choose one of {found}.", file)
             return None
         chosen = book[sheet] if sheet is not None else book.worksheets[0]
-        return _collect(_rows(chosen), file, log, config)
+        return _collect(_rows(chosen, Budget.of_file(path, config)), file, log, config)
+    except TooMuchContentError as error:
+        too_much_content(error.size, file, log, config)
+        return None
     except _FAULTS as error:
         message = f"The sheet cannot be read: {shown(str(error))}."
         log.add("corrupt_workbook", message, "Save it again as xlsx, or as csv.", file)
@@ -60,7 +73,10 @@ def read_workbook(
 
 
 # What openpyxl raises for files that are no workbooks, or damaged ones: its own errors, and those of zip and XML.
-_FAULTS = (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, SyntaxError, zipfile.BadZipFile)
+_FAULTS = (
+    OSError, ValueError, KeyError, TypeError, IndexError, AttributeError, SyntaxError, zipfile.BadZipFile, zlib.error,
+    EOFError, NotImplementedError, RuntimeError,
+)  # fmt: skip
 
 
 def _open(path: Path) -> Any:
@@ -81,10 +97,11 @@ def _fits(path: Path, file: str, log: ProblemLog, config: DataConfig) -> bool:
     return size <= config.max_file_bytes
 
 
-def _rows(sheet: Any) -> Iterator[Row]:
-    """Number and cells of each row that is not blank."""
+def _rows(sheet: Any, budget: Budget) -> Iterator[Row]:
+    """Number and cells of each row that is not blank. Blank cells count too: one cell far to the right makes many."""
     for number, cells in enumerate(sheet.iter_rows(values_only=True), start=1):
         texts = [cell_text(cell) for cell in cells]
+        budget.take(len(texts), sum(len(text) for text in texts if text is not None))
         if any(text is not None and text.strip() for text in texts):
             yield number, texts
 

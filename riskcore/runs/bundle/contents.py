@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 from riskcore.storage.files import read_json
 
@@ -21,7 +21,7 @@ MODELS = "models"  # the risk model of each kept iteration, for reasons
 START, FINE_TUNED = "start", "fine-tuned"  # states of the matcher that no method answers with itself
 WHOLE_RECORD = ""  # in the place of an attribute: the words of whole records
 SPACE, ATTRIBUTE, WORD, COUNT = "space", "attribute", "word", "count"
-LEFT_ROW, RIGHT_ROW, KNOWN_LABEL = "left_row", "right_row", "label"
+KNOWN_LABEL = "label"
 BEFORE_COMPETITION = "before_"  # in front of a method's name: its stacked probability of a target pair
 
 
@@ -70,6 +70,7 @@ class BundleFacts(TypedDict):
     config: dict[str, Any]
     attributes: list[AttributeFacts]
     self_join: bool
+    sampled: NotRequired[bool]  # the run's target pairs are a sample: others that compete were not among them
     spaces: list[SpaceDocument]
     learners: list[dict[str, Any]] | None
     version: str

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
-from safetensors.numpy import load_file
 
-from riskcore.columns import RECORD_ID, SIDE, VALUE
+from riskcore.columns import LEFT_ROW, RECORD_ID, RIGHT_ROW, SIDE, VALUE
 from riskcore.config import RunConfig
 from riskcore.data.numbers import NumberFormat
 from riskcore.data.pairs import Pairs, Table
@@ -19,7 +17,8 @@ from riskcore.data.schema import Attribute, AttributeType
 from riskcore.errors import ConfigError, StorageError
 from riskcore.matchers import create
 from riskcore.matchers.base import Arrays, Examples, Matcher
-from riskcore.metrics.matrix import MetricSpace, SpaceFacts, Statistics
+from riskcore.metrics.comparison import Statistics
+from riskcore.metrics.matrix import MetricSpace, SpaceFacts
 from riskcore.metrics.words import Rarity
 from riskcore.risk import RiskModel
 from riskcore.rules.rule_set import RuleSet
@@ -27,7 +26,9 @@ from riskcore.runs.bundle import contents
 from riskcore.runs.bundle.contents import BundleFacts, MethodFacts, SpaceDocument
 from riskcore.runs.candidate_files import RIGHT_SIDE
 from riskcore.runs.folder import RunFolder
-from riskcore.storage.files import read_json
+from riskcore.storage.arrays import read_arrays
+from riskcore.storage.files import read_json, read_text
+from riskcore.storage.parquet import column_names, load_columns
 from riskcore.training.answer_model import AnswerModel, KnownPairs
 from riskcore.training.evidence import EvidencePart
 from riskcore.training.fitted_learners import FittedLearners
@@ -68,19 +69,19 @@ class Bundle:
     @cached_property
     def tables(self) -> tuple[Table, Table]:
         """The run's records; one table twice in a self-join."""
-        records = pq.read_table(self.path / contents.RECORDS).to_pandas()
+        records = load_columns(self.path / contents.RECORDS).to_pandas()
         right = records[SIDE] == RIGHT_SIDE
         left_table = _table("left", records[~right])
         return (left_table, left_table) if self.facts["self_join"] else (left_table, _table("right", records[right]))
 
     @cached_property
     def rules(self) -> RuleSet:
-        return RuleSet.from_json((self.path / contents.RULES).read_text(encoding="utf-8"))
+        return RuleSet.from_json(read_text(self.path / contents.RULES))
 
     @cached_property
     def spaces(self) -> tuple[MetricSpace, ...]:
         """The metrics of shared attributes, then of those that only the target has."""
-        words = pq.read_table(self.path / contents.WORDS).to_pandas()
+        words = load_columns(self.path / contents.WORDS).to_pandas()
         found = []
         for number, one in enumerate(self.facts["spaces"]):
             own = words[words[contents.SPACE] == number]
@@ -116,7 +117,7 @@ class Bundle:
     def explaining_model(self, name: str) -> RiskModel | None:
         """The risk model of the method's kept iteration; None where the method has none."""
         file = self.path / contents.MODELS / f"{name}.json"
-        return RiskModel.from_json(file.read_text(encoding="utf-8")) if file.exists() else None
+        return RiskModel.from_json(read_text(file)) if file.exists() else None
 
     def evidence(self, pairs: Pairs) -> EvidencePart:
         """The metrics of pairs, and the rules that fire on them."""
@@ -145,11 +146,11 @@ class Bundle:
     def known_pairs(self, name: str, left: Table, right: Table) -> KnownPairs | None:
         """The run's pairs, over tables that begin with the run's records; None where they do not compete."""
         file, column = self.path / contents.KNOWN_PAIRS, contents.BEFORE_COMPETITION + name
-        if not file.exists() or column not in pq.read_schema(file).names:
+        if not file.exists() or column not in column_names(file):
             return None
-        columns = [contents.LEFT_ROW, contents.RIGHT_ROW, contents.KNOWN_LABEL, column]
-        frame = pq.read_table(file, columns=columns).to_pandas()
-        rows = [frame[one].to_numpy(dtype=np.int64) for one in (contents.LEFT_ROW, contents.RIGHT_ROW)]
+        columns = [LEFT_ROW, RIGHT_ROW, contents.KNOWN_LABEL, column]
+        frame = load_columns(file, columns=columns).to_pandas()
+        rows = [frame[one].to_numpy(dtype=np.int64) for one in (LEFT_ROW, RIGHT_ROW)]
         pairs = Pairs(left, right, rows[0], rows[1], np.full(len(frame), "", dtype=object))
         return KnownPairs(pairs, frame[column].fillna(frame[contents.KNOWN_LABEL]).to_numpy(dtype=np.float64))
 
@@ -158,11 +159,11 @@ class Bundle:
         if facts is None:
             return None
         tuned = self.path / contents.MATCHERS / f"{contents.FINE_TUNED}.safetensors"
-        arrays = load_file(self.path / contents.LEARNERS)
-        return FittedLearners.stored(arrays, load_file(tuned) if tuned.exists() else {}, facts, self.config)
+        arrays = read_arrays(self.path / contents.LEARNERS)
+        return FittedLearners.stored(arrays, read_arrays(tuned) if tuned.exists() else {}, facts, self.config)
 
     def _weights(self, state: str) -> Arrays:
-        arrays: Arrays = load_file(self.path / contents.MATCHERS / f"{state}.safetensors")
+        arrays: Arrays = read_arrays(self.path / contents.MATCHERS / f"{state}.safetensors")
         return arrays
 
 

@@ -11,6 +11,7 @@ from typing import Any, cast
 import numpy as np
 import pyarrow as pa
 
+from riskcore.columns import LEFT_ROW, RIGHT_ROW
 from riskcore.config import RunConfig
 from riskcore.data.mapping import parse_map
 from riskcore.data.pairs import Pairs
@@ -23,7 +24,7 @@ from riskcore.runs.bundle.contents import AttributeFacts, BundleFacts, MethodFac
 from riskcore.runs.folder import RunFolder, answering_method
 from riskcore.runs.label_names import named_labels
 from riskcore.storage.arrays import write_arrays
-from riskcore.storage.files import folder_in_place, write_json, write_parquet, write_text
+from riskcore.storage.files import folder_in_place, remove_folder, write_json, write_parquet, write_text
 from riskcore.storage.jsonable import jsonable
 from riskcore.training.evidence import Evidence
 from riskcore.training.fitted_learners import FittedLearners
@@ -47,7 +48,8 @@ def write_bundle(
     able = {name: one for name, one in results.items() if one.learned}
     if START_METHOD not in able or not evidence.spaces:
         return
-    for old in (folder.bundle, *folder.path.glob(f".{folder.bundle.name}-*")):
+    remove_folder(folder.bundle)
+    for old in folder.path.glob(f".{folder.bundle.name}-*"):
         shutil.rmtree(old, ignore_errors=True)
     with folder_in_place(folder.bundle) as place:
         states = _write_matchers(place, able, learners)
@@ -74,6 +76,8 @@ def write_bundle(
             "version": __version__,
             "versions": versions(),
         }
+        if workload.sample is not None:
+            facts["sampled"] = True
         write_json(place / contents.ABOUT, facts)
 
 
@@ -127,12 +131,13 @@ def _write_words(file: Path, spaces: tuple[SpaceFacts, ...]) -> None:
     for number, space in enumerate(spaces):
         named = [(one.name, known.rarity) for one, known in zip(space.attributes, space.statistics, strict=True)]
         for name, rarity in (*named, (contents.WHOLE_RECORD, space.rarity)):
-            count = len(rarity.frequency)
+            frequency = sorted(rarity.frequency.items())  # words come from sets: every process has another order
+            count = len(frequency)
             columns = {
                 contents.SPACE: pa.array(np.full(count, number), pa.int8()),
                 contents.ATTRIBUTE: pa.array([name] * count, pa.large_string()),
-                contents.WORD: pa.array(list(rarity.frequency), pa.large_string()),
-                contents.COUNT: pa.array(list(rarity.frequency.values()), pa.int32()),
+                contents.WORD: pa.array([word for word, _ in frequency], pa.large_string()),
+                contents.COUNT: pa.array([times for _, times in frequency], pa.int32()),
             }
             tables.append(pa.table(columns))
     write_parquet(file, pa.concat_tables(tables), rows_per_group=1_000_000)
@@ -196,8 +201,8 @@ def _known(pairs: Pairs, labels: np.ndarray | None) -> pa.Table:
     known = pa.nulls(len(pairs), pa.int8()) if labels is None else pa.array(labels, pa.int8())
     return pa.table(
         {
-            contents.LEFT_ROW: pa.array(pairs.left_rows, pa.int64()),
-            contents.RIGHT_ROW: pa.array(pairs.right_rows, pa.int64()),
+            LEFT_ROW: pa.array(pairs.left_rows, pa.int64()),
+            RIGHT_ROW: pa.array(pairs.right_rows, pa.int64()),
             contents.KNOWN_LABEL: known,
         }
     )

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pyarrow.parquet as pq
 
 from riskcore.columns import PAIR_ID, ROW
 from riskcore.config import RiskConfig
@@ -20,6 +19,7 @@ from riskcore.runs.documents import SummaryRow
 from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import read_scores
+from riskcore.storage.parquet import column_names, load_columns, row_count
 
 if TYPE_CHECKING:
     from riskcore.training.evidence import Evidence
@@ -49,22 +49,44 @@ def all_label_rankings(
     """
     if known is None or not folder.final_file.exists():
         return {}
-    answers, risks, found = read_columns(folder.final_file), read_risks(folder), {}
-    for method in (method for method in answers if method in risks):
-        label = (answers[method] >= 0.5).astype(np.int8)
-        row = methods.get(method, {})
-        kept = folder.kept(method, row) if method in folder.methods() else None
-        of, iteration = ("risk", 0) if method == START else (method, kept)
-        of_method = dataclasses.replace(
-            known,
-            probability=answers[method],
-            label=label,
-            risk=risks[method],
-            risk_labels_used=_labels_of_risk(folder, of, row),
-            **_of_risk_model(folder, of, iteration, label),
-        )
-        found[method] = LabelRankings(label, tuple(all_rankings(of_method)))
-    return found
+    answers, risks = read_columns(folder.final_file), read_risks(folder)
+    return {
+        method: _of_answer(folder, known, methods.get(method, {}), method, answers[method], risks[method])
+        for method in answers
+        if method in risks
+    }
+
+
+def rankings_of_answer(folder: RunFolder, method: str) -> LabelRankings | None:
+    """The rankings of one method's answer, by what the run's files allow; None where none was made."""
+    known = shared_input(folder, None)
+    risks = read_risks(folder)
+    if known is None or method not in risks or not folder.final_file.exists():
+        return None
+    row = folder.method_results(method)
+    return _of_answer(folder, known, row, method, read_columns(folder.final_file)[method], risks[method])
+
+
+def _of_answer(
+    folder: RunFolder,
+    known: RankingInput,
+    row: Mapping[str, Any],
+    method: str,
+    probability: np.ndarray,
+    risk: np.ndarray,
+) -> LabelRankings:
+    label = (probability >= 0.5).astype(np.int8)
+    kept = folder.kept(method, row) if method in folder.methods() else None
+    of, iteration = ("risk", 0) if method == START else (method, kept)
+    of_method = dataclasses.replace(
+        known,
+        probability=probability,
+        label=label,
+        risk=risk,
+        risk_labels_used=_labels_of_risk(folder, of, row),
+        **_of_risk_model(folder, of, iteration, label),
+    )
+    return LabelRankings(label, tuple(all_rankings(of_method)))
 
 
 def initial_rankings(folder: RunFolder, known: RankingInput | None) -> LabelRankings | None:
@@ -91,7 +113,7 @@ def shared_input(folder: RunFolder, evidence: Evidence | None, config: RiskConfi
     """
     if 0 not in folder.iterations("risk"):
         return None
-    nothing = np.zeros(pq.read_metadata(folder.scores_file("risk", 0)).num_rows)
+    nothing = np.zeros(row_count(folder.scores_file("risk", 0)))
     known = RankingInput(nothing, nothing.astype(np.int8), nothing, config=config or RiskConfig())
     return _with_files(folder, known) if evidence is None else _with_evidence(evidence, known)
 
@@ -108,8 +130,8 @@ def read_risks(folder: RunFolder) -> dict[str, np.ndarray]:
 
 def read_columns(file: Path) -> dict[str, np.ndarray]:
     """The columns of a file that has one for every method."""
-    names = [name for name in pq.read_schema(file).names if name not in (ROW, PAIR_ID)]
-    table = pq.read_table(file, columns=names)
+    names = [name for name in column_names(file) if name not in (ROW, PAIR_ID)]
+    table = load_columns(file, columns=names)
     return {name: table.column(name).to_numpy() for name in names}
 
 
@@ -159,7 +181,7 @@ def _with_evidence(evidence: Evidence, known: RankingInput) -> RankingInput:
 
 
 def _with_files(folder: RunFolder, known: RankingInput) -> RankingInput:
-    if pq.read_metadata(folder.fired_file).num_rows > MOST_FIRED:
+    if row_count(folder.fired_file) > MOST_FIRED:
         return known
     rules = folder.rules()
     prior = prior_model([rule.key for rule in rules.rules], rules.match_rate, rules.support)

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from typing import Any, cast
 
 import numpy as np
-import pyarrow.parquet as pq
 from scipy import sparse
 
 from riskcore.evaluation import (
@@ -37,6 +36,7 @@ from riskcore.runs.evidence_files import read_fired
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.label_rankings import LabelRankings, all_label_rankings, read_columns, shared_input
 from riskcore.storage.jsonable import jsonable
+from riskcore.storage.parquet import load_columns
 
 BASE = "tradition"  # what every other method is compared with
 LISTED_PAIRS = 50
@@ -177,7 +177,7 @@ def _budgets(found: LabelRankings, truth: np.ndarray) -> list[ReviewBudget]:
 
 
 def _truth(folder: RunFolder) -> np.ndarray | None:
-    return pq.read_table(folder.truth_file, columns=["label"]).column("label").to_numpy() if folder.has_truth else None
+    return load_columns(folder.truth_file, columns=["label"]).column("label").to_numpy() if folder.has_truth else None
 
 
 def _labels(probability: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ import pandas as pd
 from riskcore.columns import FLIP_COLUMNS, HISTORY_COLUMNS, LEFT, MODEL_COLUMNS, PAIR_ID, RIGHT, ROW
 from riskcore.errors import RiskcoreError
 from riskcore.rules.firing import fired_on
+from riskcore.runs.feedback_files import take_queue
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.formats import take_scores
 from riskcore.storage.parquet import frame, scan, searching, take_rows
@@ -33,7 +34,7 @@ class PairDetail:
     right: dict[str, str | None]
     metrics: dict[str, float | None]  # by metric key; None is missing
     fired: list[int]  # numbers of the rules that fire
-    scores: dict[str, Any]  # the score columns
+    scores: dict[str, Any]  # the score columns; the risk is that of the queue
     truth: int | None  # None where the label is not known
 
 
@@ -45,7 +46,7 @@ def pair_detail(
     left, right = pair_records(folder, row)
     values = take_rows(folder.metrics_file, [row]).to_pylist()[0]
     metrics = {key: None if value is None or np.isnan(value) else float(value) for key, value in values.items()}
-    file = folder.scores_file(method, folder.iteration(method, iteration))
+    scores = take_queue(folder, method, folder.iteration(method, iteration), [row])
     return PairDetail(
         pair_id=pair_id,
         row=row,
@@ -53,7 +54,7 @@ def pair_detail(
         right=right,
         metrics=metrics,
         fired=fired_on(folder.rules().rules, metrics),
-        scores=take_scores(file, [row]).to_pylist()[0],
+        scores=scores.to_pylist()[0],
         truth=_truth(folder, row),
     )
 

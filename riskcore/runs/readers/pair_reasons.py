@@ -16,6 +16,7 @@ from riskcore.runs.readers.pair_detail import PairDetail
 from riskcore.runs.sheet_files import AGAINST, LEADING, SAYS, STABILITY
 
 STEADY = 0.5  # share of resampled fits from which a leading subject is called the reason
+MASKED = "masked"
 TOO_LONG = 20_000  # characters of a value that are compared for a phrase
 Record = Mapping[str, str | None]
 
@@ -92,9 +93,10 @@ def reason_of_row(page_row: Mapping[str, object], types: Mapping[str, AttributeT
 def subject_phrase(
     left: Record, right: Record, types: Mapping[str, AttributeType], subject: str, towards_match: bool
 ) -> str:
-    """What a subject says, towards a match or a non-match, in the words of these two records."""
+    """What a subject says, towards a match or a non-match, in the words of these two records; of an attribute without a
+    type, which is how masked ones are given, only its name."""
     if subject not in types:
-        return _OTHERS[subject, towards_match]
+        return _OTHERS.get((subject, towards_match), f"{_name(subject)} ({MASKED})")
     found = _compared(left, right, types, subject)
     if found.relation in (Relation.MISSING, Relation.BOTH_MISSING):
         return f"{_name(subject)}: {found.words}"

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow.parquet as pq
 
 from riskcore.columns import ROW
 from riskcore.risk.balance import BEFORE, BalanceSheet, Voice
@@ -29,7 +28,7 @@ from riskcore.runs.sheet_files import (
     SheetFacts,
 )
 from riskcore.storage.files import read_json
-from riskcore.storage.parquet import take_rows
+from riskcore.storage.parquet import load_columns, take_rows
 
 START_METHOD = "tradition"  # whose answers are iteration 0 of `risk`
 REASON_COLUMNS = (LEADING, AGAINST, SAYS, STABILITY)
@@ -56,11 +55,11 @@ def pair_sheet(folder: RunFolder, method: str, row: int, fired: Sequence[int] = 
     places = _places(folder, method, [row])
     if places[0] >= 0:
         stored = take_rows(folder.sheets_file(method), places).to_pylist()[0]
-        return _sheet(stored, sheet_facts(folder, method), fired)
+        return sheet_from(stored, sheet_facts(folder, method), fired)
     extra = folder.extra_sheet_file(method, row)
     if not extra.exists():
         return None
-    return _sheet(take_rows(extra, [0]).to_pylist()[0], read_json(extra.with_suffix(".json")), fired)
+    return sheet_from(take_rows(extra, [0]).to_pylist()[0], read_json(extra.with_suffix(".json")), fired)
 
 
 def sheet_of_detail(
@@ -85,7 +84,7 @@ def reasons_of_rows(folder: RunFolder, method: str, rows: Sequence[int]) -> pd.D
 
 def count_leading(folder: RunFolder, method: str) -> dict[str, int]:
     """How many pairs each subject leads among the reasons of, the most first."""
-    leading = pq.read_table(folder.sheets_file(method), columns=[LEADING]).column(LEADING).to_pandas()
+    leading = load_columns(folder.sheets_file(method), columns=[LEADING]).column(LEADING).to_pandas()
     counts = leading[leading != ""].astype(str).value_counts()
     return {str(name): int(count) for name, count in counts.items()}
 
@@ -102,11 +101,12 @@ def _places(folder: RunFolder, method: str, rows: Sequence[int]) -> np.ndarray:
 @lru_cache(maxsize=32)
 def _explained(file: Path, written: int) -> np.ndarray:
     """The rows that a file of sheets explains, in rising order."""
-    rows: np.ndarray = pq.read_table(file, columns=[ROW]).column(ROW).to_numpy()
+    rows: np.ndarray = load_columns(file, columns=[ROW]).column(ROW).to_numpy()
     return rows
 
 
-def _sheet(stored: dict[str, Any], facts: SheetFacts, fired: Sequence[int]) -> BalanceSheet:
+def sheet_from(stored: dict[str, Any], facts: SheetFacts, fired: Sequence[int]) -> BalanceSheet:
+    """The sheet that is stored in a row, given what its columns stand for."""
     names = [BEFORE, *facts["subjects"]]
     cells = np.array(stored[CELLS], dtype=np.float64).reshape(len(facts["voices"]), len(names))
     voices = tuple(

@@ -9,20 +9,20 @@ from typing import Any
 import duckdb
 import numpy as np
 import pandas as pd
-import pyarrow as pa
-import pyarrow.parquet as pq
 
-from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW, SORT_COLUMNS, TRUTH, VERDICT, WRONG
+from riskcore.columns import LEFT, PAIR_ID, RIGHT, ROW, TRUTH, VERDICT, WRONG
 from riskcore.errors import ConfigError, StorageError
 from riskcore.rules.rule import Condition
+from riskcore.runs.feedback_files import scan_queue, take_queue
 from riskcore.runs.folder import RunFolder
-from riskcore.runs.formats import scan_scores, take_scores
+from riskcore.runs.readers.orders import check_order, sorting
 from riskcore.runs.readers.pair_sheet import sheet_method
 from riskcore.runs.sheet_files import LEADING
-from riskcore.storage.parquet import frame, quoted, scan, searching, take_rows
+from riskcore.storage.parquet import column_names, frame, load_columns, quoted, scan, searching, take_rows
 
 NO_VERDICT = "none"  # as PairQuery.verdict: pairs without a verdict
 MAX_PAGE_SIZE = 10_000
+_SORTING = "sorting"  # the column that pairs are sorted by, while they are
 
 
 @dataclasses.dataclass(frozen=True)
@@ -31,7 +31,7 @@ class PairQuery:
 
     method: str = "risk"
     iteration: int | None = None  # None is the kept one, or the latest while the run is active
-    sort: str = "risk"
+    sort: str = "risk"  # a column of the scores, or `gain`, or `random`
     descending: bool = True
     label: int | None = None
     flipped: bool | None = None  # the score column of that name: another label than in iteration 0
@@ -48,13 +48,13 @@ class PairQuery:
     reason: str | None = None  # the attribute that leads among the pair's reasons
     text: str | None = None  # somewhere in either record, or in the pair's id
     wrong: bool | None = None  # needs the target's labels
+    pairs: tuple[str, ...] | None = None  # only these, by id, as of a work list or with a tag
     verdict: str | None = None  # match, non-match, unsure, or none for pairs without a verdict
     page: int = 1
     page_size: int = 50
 
     def __post_init__(self) -> None:
-        if self.sort not in SORT_COLUMNS:
-            raise ConfigError(f"Pairs cannot be sorted by {self.sort!r}. Possible: {', '.join(SORT_COLUMNS)}.")
+        check_order(self.sort)
         if self.page < 1 or not 1 <= self.page_size <= MAX_PAGE_SIZE:
             raise ConfigError(f"Pages start at 1 and hold 1 to {MAX_PAGE_SIZE:,} pairs.")
         object.__setattr__(self, "kind", tuple(self.kind))  # a list could not be hashed, and queries are cached
@@ -77,39 +77,45 @@ def query_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any]
 
 def place_of(folder: RunFolder, query: PairQuery, row: int, verdicts: Mapping[str, Any] | None = None) -> int | None:
     """The place, from 1 on, of the pair in this row among all that meet the filters; None where it does not."""
-    file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
+    scores = scan_queue(folder, query.method, folder.iteration(query.method, query.iteration))
     with searching() as connection:
-        table = _meeting(connection, folder, query, _judged(verdicts), scan_scores(file))
-        found = frame(connection, f"SELECT {query.sort} AS value FROM {table} WHERE {ROW} = ?", [row])
+        table = _meeting(connection, folder, query, _judged(verdicts), scores)
+        found = frame(connection, f"SELECT {_SORTING} AS value FROM {table} WHERE {ROW} = ?", [row])
         if found.empty:
             return None
         value, before = found["value"][0], ">" if query.descending else "<"
-        test = f"{query.sort} {before} ? OR ({query.sort} = ? AND {ROW} < ?)"
+        test = f"{_SORTING} {before} ? OR ({_SORTING} = ? AND {ROW} < ?)"
         earlier = frame(connection, f"SELECT count(*) AS count FROM {table} WHERE {test}", [value, value, row])
     return int(earlier["count"][0]) + 1
 
 
-def all_pairs(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None) -> pd.DataFrame:
-    """Every pair that meets the filters, for counts and exports: these must be complete."""
-    return _answer(folder, dataclasses.replace(query, page=1), verdicts, None).rows
+def all_pairs(
+    folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None = None, records: bool = True
+) -> pd.DataFrame:
+    """Every pair that meets the filters, for counts and exports: these must be complete. Without `records`, which take
+    most of the time, the scores, truth and verdicts alone."""
+    return _answer(folder, dataclasses.replace(query, page=1), verdicts, None, records).rows
 
 
-def _answer(folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None, size: int | None) -> PairPage:
+def _answer(
+    folder: RunFolder, query: PairQuery, verdicts: Mapping[str, Any] | None, size: int | None, records: bool = True
+) -> PairPage:
     """The query's page of that size; without a size, all of it as one page."""
-    file = folder.scores_file(query.method, folder.iteration(query.method, query.iteration))
+    iteration = folder.iteration(query.method, query.iteration)
     judged = _judged(verdicts)
     with searching() as connection:
-        table = _meeting(connection, folder, query, judged, scan_scores(file))
+        table = _meeting(connection, folder, query, judged, scan_queue(folder, query.method, iteration))
         total = int(frame(connection, f"SELECT count(*) AS total FROM {table}")["total"][0])
         size = max(1, total) if size is None else size
         pages = max(1, -(-total // size))
         page = min(query.page, pages)
-        order = f"{query.sort} {'DESC' if query.descending else 'ASC'}, {ROW}"
+        order = f"{_SORTING} {'DESC' if query.descending else 'ASC'}, {ROW}"
         limits = f"LIMIT {size} OFFSET {(page - 1) * size}"
         # Places alone are sorted; the other columns are fetched for one page of them.
         rows = frame(connection, f"SELECT {ROW} FROM {table} ORDER BY {order} {limits}")[ROW].to_numpy()
-    scores = take_scores(file, rows).to_pandas()
-    return PairPage(_beside(folder, scores, rows, judged), total, page, pages)
+    scores = take_queue(folder, query.method, iteration, rows).to_pandas()
+    page_rows = _with_records(folder, scores, rows) if records else scores
+    return PairPage(_beside(folder, page_rows, rows, judged), total, page, pages)
 
 
 def _judged(verdicts: Mapping[str, Any] | None) -> dict[str, str]:
@@ -120,20 +126,24 @@ def _judged(verdicts: Mapping[str, Any] | None) -> dict[str, str]:
 def _meeting(
     connection: duckdb.DuckDBPyConnection, folder: RunFolder, query: PairQuery, judged: Mapping[str, str], scores: str
 ) -> str:
-    """A table of the places that meet the filters: the scores themselves, or what one pass over them leaves."""
+    """A table of the places that meet the filters and what they are sorted by: a view of the scores, or what one pass
+    over them leaves."""
     conditions, values = _conditions(connection, folder, query, judged)
+    columns = f"{ROW}, {sorting(connection, folder, query.sort, scores)} AS {_SORTING}"
     if not conditions:
-        return scores
-    columns = ", ".join(dict.fromkeys([ROW, query.sort]))
+        return f"(SELECT {columns} FROM {scores})"
     where = " AND ".join(conditions)
     connection.execute(f"CREATE TEMP TABLE meeting AS SELECT {columns} FROM {scores} AS s WHERE {where}", values)
     return "meeting"
 
 
-def _beside(folder: RunFolder, scores: pd.DataFrame, rows: Any, judged: Mapping[str, str]) -> pd.DataFrame:
-    """The scores with records, truth and verdicts beside them."""
+def _with_records(folder: RunFolder, scores: pd.DataFrame, rows: Any) -> pd.DataFrame:
     records = take_rows(folder.pairs_file, rows).to_pandas()
-    page = pd.concat([scores, records.loc[:, [name.startswith((LEFT, RIGHT)) for name in records]]], axis=1)
+    return pd.concat([scores, records.loc[:, [name.startswith((LEFT, RIGHT)) for name in records]]], axis=1)
+
+
+def _beside(folder: RunFolder, page: pd.DataFrame, rows: Any, judged: Mapping[str, str]) -> pd.DataFrame:
+    """The rows with truth and verdicts beside them."""
     if folder.has_truth:
         page[TRUTH] = take_rows(folder.truth_file, rows, ["label"]).column("label").to_numpy()
         page[WRONG] = (page[TRUTH] >= 0) & (page[TRUTH] != page["label"])
@@ -168,6 +178,8 @@ def _conditions(
         conditions.append(_wrong_condition(folder, query.wrong))
     if query.verdict is not None:
         conditions.append(_verdict_condition(connection, query.verdict, judged))
+    if query.pairs is not None:
+        conditions.append(_pairs_condition(connection, query.pairs))
     return [text for text, _ in conditions], [value for _, values in conditions for value in values]
 
 
@@ -195,10 +207,7 @@ def rules_on(folder: RunFolder, attribute: str) -> list[int]:
 
 def metric_keys(folder: RunFolder) -> list[str]:
     """The metrics of a run's target pairs, as `attribute.kind`, in the order of their columns."""
-    try:
-        return pq.read_schema(folder.metrics_file).names
-    except (OSError, pa.ArrowInvalid) as error:
-        raise StorageError(f"The metrics of run {folder.path.name} cannot be read: {error}.") from error
+    return column_names(folder.metrics_file)
 
 
 def rows_of_kind(folder: RunFolder, kind: Sequence[Condition]) -> np.ndarray:
@@ -214,7 +223,7 @@ def rows_of_kind(folder: RunFolder, kind: Sequence[Condition]) -> np.ndarray:
             f"Pairs cannot be filtered by {', '.join(map(repr, unknown))}: run {folder.path.name} has no such metric. "
             "Drop this filter."
         )
-    metrics = pq.read_table(folder.metrics_file, columns=columns)
+    metrics = load_columns(folder.metrics_file, columns=columns)
     meets = np.ones(len(metrics), dtype=bool)
     for one in kind:
         meets &= one.holds(metrics.column(one.metric.key).to_numpy())
@@ -252,6 +261,11 @@ def _wrong_condition(folder: RunFolder, wrong: bool) -> tuple[str, list[Any]]:
         raise StorageError("Wrong labels cannot be found: the target has no known labels. Drop this filter.")
     truth = f"SELECT t.label FROM {scan(folder.truth_file)} AS t WHERE t.{ROW} = s.{ROW} AND t.label >= 0"
     return f"(s.label {'<>' if wrong else '='} ({truth}))", []
+
+
+def _pairs_condition(connection: duckdb.DuckDBPyConnection, pairs: Sequence[str]) -> tuple[str, list[Any]]:
+    connection.register("listed", pd.DataFrame({"pair": pd.Series(list(pairs), dtype="str")}))
+    return f"s.{PAIR_ID} IN (SELECT pair FROM listed)", []
 
 
 def _verdict_condition(

@@ -124,9 +124,11 @@ def run_progress(record: RunRecord, events: Sequence[Event]) -> RunProgress:
     ended = {event.record["phase"] for event in events if event.kind == "phase_end"}
     started = [event.record["phase"] for event in events if event.kind == "phase_start"]
     finished = {event.record["method"] for event in events if event.kind == "method_end"}
-    done = tuple(step for step in steps if step in ended or step in finished)
+    folder = RunFolder(record.folder)
+    over = ended | finished | folder.answered()  # methods side by side: one may be done before its turn to be recorded
+    done = tuple(step for step in steps if step in over)
     current = next((step for step in reversed(started) if step in steps and step not in done), None)
-    seconds = step_seconds(record.config, sizes_of(RunFolder(record.folder)) or TYPICAL)
+    seconds = step_seconds(record.config, sizes_of(folder) or TYPICAL)
     share = share_done(seconds, done, current, within_step(record, events, current))
     return RunProgress(done, current, min(share, 0.99), seconds_left(record.seconds, share))
 

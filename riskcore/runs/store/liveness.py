@@ -12,6 +12,7 @@ from riskcore.runs.store.run_record import RunState
 
 BEAT_SECONDS = 2.0
 STALE_SECONDS = 30.0  # long compiled steps may delay a beat or two, but never this long
+STARTING_SECONDS = 300.0  # a worker that is starting does not beat; after this long its number is another process's
 
 
 def this_host() -> str:
@@ -39,12 +40,29 @@ def observed_state(row: Any, now: float | None = None) -> RunState:
     Nothing is written: after a machine wakes from sleep, the next beat shows its run as running again.
     """
     state = RunState(row.state)
-    if state.over or row.pid is None:
-        return state
-    here = row.host == this_host()
-    if here and not process_exists(row.pid):
+    if state.over or row.pid is None or row.ticket is not None:
+        return state  # a ticket: it is in the queue, whatever has become of the process that was about to start it
+    if row.host == this_host() and not process_exists(row.pid):
         return RunState.LOST
-    if here and state is RunState.WAITING:
-        return state  # its process is still importing modules and does not beat yet
-    silent = (time.time() if now is None else now) - (row.beat or 0.0)
-    return RunState.LOST if silent > STALE_SECONDS else state
+    bound = STARTING_SECONDS if state is RunState.WAITING else STALE_SECONDS
+    return RunState.LOST if _silence(row, now) > bound else state
+
+
+def is_reserved(row: Any, now: float | None = None) -> bool:
+    """Whether a process is about to start a worker for this run of the queue."""
+    return row.pid is not None and holds_slot(row, now)
+
+
+def holds_slot(row: Any, now: float | None = None) -> bool:
+    """Whether the process of an unfinished run counts: one that is working, starting, or about to start a worker.
+
+    A worker that has been silent for a while may still be at work, after a sleep of the machine or while the store
+    could not be reached.
+    """
+    if row.host == this_host() and not process_exists(row.pid):
+        return False
+    return _silence(row, now) <= STARTING_SECONDS
+
+
+def _silence(row: Any, now: float | None) -> float:
+    return (time.time() if now is None else now) - (row.beat or 0.0)

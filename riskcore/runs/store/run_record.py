@@ -15,7 +15,7 @@ from riskcore.errors import RiskcoreError
 class RunState(StrEnum):
     """The state of a run."""
 
-    WAITING = "waiting"  # no worker has claimed it yet
+    WAITING = "waiting"  # no worker has claimed it yet: not started, in the queue, or its worker is starting
     RUNNING = "running"
     DONE = "done"
     FAILED = "failed"
@@ -53,6 +53,17 @@ class RunRecord:
     host: str | None = None
     attempts: int = 0  # how often a worker claimed it
     seconds: float = 0.0  # of work so far, over all attempts
+    ticket: int | None = None  # while it was started and waits for a free slot: lower ones go first
+
+    @property
+    def queued(self) -> bool:
+        """Whether the run was started and waits for a free slot."""
+        return self.state is RunState.WAITING and self.ticket is not None
+
+    @property
+    def starting(self) -> bool:
+        """Whether the run has a worker process that is still loading its libraries."""
+        return self.state is RunState.WAITING and self.ticket is None and self.pid is not None
 
 
 @dataclasses.dataclass(frozen=True)

@@ -12,7 +12,6 @@ import dataclasses
 import json
 import os
 import secrets
-import shutil
 import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
@@ -24,11 +23,13 @@ import sqlalchemy as sa
 from riskcore.config import RunConfig
 from riskcore.data.origin import is_from_frames
 from riskcore.errors import ConfigError
-from riskcore.runs.store.database import Database, events, runs, sqlite_url, verdicts
+from riskcore.runs.store.database import Database, events, runs, sqlite_url
+from riskcore.runs.store.deletion import Tombstone, delete_run, finish_deletions, tombstones
+from riskcore.runs.store.forgetting import finish_forgetting
 from riskcore.runs.store.liveness import observed_state, this_host
+from riskcore.runs.store.run_queue import WAITING_AGAIN, enqueue, reserve
 from riskcore.runs.store.run_record import Event, RunNotFoundError, RunRecord, RunState, RunStateError
-from riskcore.storage.files import writing
-from riskcore.storage.lock import FolderLock
+from riskcore.storage.files import private_folder, writing
 
 STORE_FILE = "riskcore.sqlite"
 URL_VARIABLE = "RISKCORE_STORE_URL"  # not an argument: it may hold a password
@@ -48,13 +49,18 @@ class RunStore:
         """A new run that waits for a worker. Paths are stored as absolute: the worker may start in another folder."""
         config = _with_absolute_paths(config)
         with writing(self.root):
-            self.root.mkdir(parents=True, exist_ok=True)
+            self._prepare()
             run = _new_folder(self.root)
-        values = {"id": run, "name": name or _usual_name(config), "state": RunState.WAITING.value}
+        values: dict[str, Any] = {"id": run, "name": name or _usual_name(config), "state": RunState.WAITING.value}
+        values |= {"created": time.time(), "config": config.to_json()}
+
+        def insert(tx: sa.Connection) -> None:
+            if tx.execute(sa.select(runs.c.id).where(runs.c.id == run)).first() is None:
+                tx.execute(sa.insert(runs).values(**values))
+            _add_event(tx, run, "state", "state/0/waiting", {"state": RunState.WAITING.value})
+
         try:
-            with self.database.write() as tx:
-                tx.execute(sa.insert(runs).values(**values, created=time.time(), config=config.to_json()))
-                _add_event(tx, run, "state", "state/0/waiting", {"state": RunState.WAITING.value})
+            self.database.transact(insert)
         except BaseException:
             with contextlib.suppress(OSError):
                 (self.root / run).rmdir()  # no store knows of the folder, so nothing else would remove it
@@ -68,20 +74,26 @@ class RunStore:
         now, done = time.time(), RunState.DONE.value
         values = {"id": run, "name": name, "state": done, "config": config.to_json(), "seconds": seconds}
         moments = {"created": now, "started": now, "ended": now}
-        with self.database.write() as tx:
+
+        def insert(tx: sa.Connection) -> None:
             if tx.execute(sa.select(runs.c.id).where(runs.c.id == run)).first() is None:
                 tx.execute(sa.insert(runs).values(**values, **moments, attempts=1))
                 for number, event in enumerate(told):
                     _add_event(tx, run, event["kind"], f"adopted/{number}", event["record"])
+
+        with writing(self.root):
+            self._prepare()
+        self.database.transact(insert)
         return self.get(run)
 
     def list(self) -> builtins.list[RunRecord]:
         """All runs, the newest first."""
         if not self._exists():
             return []
-        with self.database.read() as tx:
-            rows = tx.execute(sa.select(runs).order_by(runs.c.created.desc(), runs.c.id)).all()
-        return [self._record(row) for row in rows]
+        finish_deletions(self.database, self.root)
+        finish_forgetting(self.database, self.root)
+        wanted = sa.select(runs).order_by(runs.c.created.desc(), runs.c.id)
+        return [self._record(row) for row in self.database.fetch(lambda tx: tx.execute(wanted).all())]
 
     def get(self, run: str) -> RunRecord:
         """The run of that id, or whose folder that path is."""
@@ -92,95 +104,114 @@ class RunStore:
 
     def config(self, run: str) -> RunConfig:
         """The run's settings; a `ConfigError` if one of them is unknown to this version."""
-        with self.database.read() as tx:
-            return RunConfig.from_stored(tx.scalar(sa.select(runs.c.config).where(runs.c.id == run)) or "{}")
+        wanted = sa.select(runs.c.config).where(runs.c.id == run)
+        return RunConfig.from_stored(self.database.fetch(lambda tx: tx.scalar(wanted)) or "{}")
 
     def events(self, run: str, after: int = 0, limit: int = 1000) -> builtins.list[Event]:
         """Events of the run whose sequence number is above `after`, in order."""
         wanted = sa.select(events).where(events.c.run == run, events.c.sequence > after)
-        with self.database.read() as tx:
-            rows = tx.execute(wanted.order_by(events.c.sequence).limit(limit)).all()
+        rows = self.database.fetch(lambda tx: tx.execute(wanted.order_by(events.c.sequence).limit(limit)).all())
         return [Event(row.sequence, _moment(row.at), row.kind, json.loads(row.record)) for row in rows]
 
-    def delete(self, run: str) -> None:
-        """Remove the run, its files, events and verdicts. A run that is being worked on is refused."""
+    def delete(self, run: str, who: str = "") -> None:
+        """Remove the run, its files, events and verdicts; who did it, when, and how many verdicts there were is kept.
+        A run that is being worked on is refused."""
         record = self.get(run)
         if record.state is RunState.RUNNING:
             raise RunStateError(f"Run {record.id} is running. Cancel it first.")
-        doomed = self.root / f".deleted-{record.id}"
-        with writing(record.folder):
-            if record.folder.is_dir():
-                with FolderLock(record.folder):
-                    os.replace(record.folder, doomed)
-        with self.database.write() as tx:
-            for table, column in ((verdicts, verdicts.c.run), (events, events.c.run), (runs, runs.c.id)):
-                tx.execute(sa.delete(table).where(column == record.id))
-        shutil.rmtree(doomed, ignore_errors=True)
+        delete_run(self.database, self.root, record.id, who)
+
+    def deleted(self) -> builtins.list[Tombstone]:
+        """What is left of deleted runs, the newest first."""
+        return tombstones(self.database) if self._exists() else []
+
+    def exists(self) -> bool:
+        """Whether there is a store already; one at a URL is taken to be there."""
+        return self._exists()
 
     # What workers and jobs write.
 
     def record(self, run: str, kind: str, identity: str, record: dict[str, Any]) -> bool:
         """Add an event; False if one of that identity is there already."""
-        with self.database.write() as tx:
-            return _add_event(tx, run, kind, identity, record)
+        return self.database.transact(lambda tx: _add_event(tx, run, kind, identity, record))
 
     def spawned(self, run: str, pid: int) -> None:
         """A worker process was started for the run and has not claimed it yet."""
         waiting = sa.and_(runs.c.id == run, runs.c.state == RunState.WAITING.value)
-        with self.database.write() as tx:
-            tx.execute(sa.update(runs).where(waiting).values(pid=pid, host=this_host(), beat=time.time()))
+        values = {"pid": pid, "host": this_host(), "beat": time.time(), "ticket": None}
+        self._update(sa.update(runs).where(waiting).values(**values))
 
     def claim(self, run: str) -> int:
         """Mark this process as the one that works on the run. Returns the number of the attempt."""
         now = time.time()
         values = {"state": RunState.RUNNING.value, "pid": os.getpid(), "host": this_host(), "beat": now}
-        fresh = {"error": None, "ended": None, "phase": None, "done": 0, "total": 0}
-        with self.database.write() as tx:
+        fresh = {"error": None, "ended": None, "phase": None, "done": 0, "total": 0, "ticket": None}
+
+        def take(tx: sa.Connection) -> int:
             row = _locked(tx, run)
             if RunState(row.state).over:
                 raise RunStateError(f"Run {run} is {row.state}. `runs resume` continues a run that is not done.")
-            attempt = row.attempts + 1
-            started = row.started or now
-            tx.execute(_of(run).values(**values, **fresh, started=started, attempts=attempt))
+            if all(getattr(row, name) == value for name, value in values.items()):
+                return int(row.attempts)  # the connection broke just after this was committed
+            attempt = int(row.attempts) + 1
+            tx.execute(_of(run).values(**values, **fresh, started=row.started or now, attempts=attempt))
             state = {"state": RunState.RUNNING.value, "attempt": attempt}
             _add_event(tx, run, "state", f"state/{attempt}/running", state)
-        return attempt
+            return attempt
+
+        return self.database.transact(take)
 
     def beat(self, run: str, seconds: float) -> None:
         """Record that the worker is alive and has worked `seconds` in all."""
-        with self.database.write() as tx:
-            tx.execute(_of(run).values(beat=time.time(), seconds=seconds))
+        self._update(_of(run).values(beat=time.time(), seconds=seconds))
 
     def progress(self, run: str, phase: str | None, done: int, total: int) -> None:
-        with self.database.write() as tx:
-            tx.execute(_of(run).values(phase=phase, done=done, total=total))
+        self._update(_of(run).values(phase=phase, done=done, total=total))
 
     def finish(self, run: str, state: RunState, error: str | None = None, seconds: float | None = None) -> None:
         """Record how the run ended. A run that is not done can be resumed later."""
-        values: dict[str, Any] = {"state": state.value, "error": error, "ended": time.time(), "cancel": False}
+        values: dict[str, Any] = {"state": state.value, "error": error, "ended": time.time()}
+        values |= {"cancel": False, "ticket": None}
         if seconds is not None:
             values["seconds"] = seconds
-        with self.database.write() as tx:
+
+        def end(tx: sa.Connection) -> None:
             attempt = _locked(tx, run).attempts
             tx.execute(_of(run).values(**values))
             ended = {"state": state.value, "attempt": attempt, "error": error}
             _add_event(tx, run, "state", f"state/{attempt}/{state.value}", ended)
 
+        self.database.transact(end)
+
+    def enqueue(self, run: str, again: bool = False) -> None:
+        """Let the run wait in the queue for a free slot; `again` if it ended early and is to go on."""
+        enqueue(self.database, run, again)
+
+    def reserve(self, slots: int) -> str | None:
+        """The first run of the queue, for this process to start its worker; None if there is none or no free slot."""
+        return reserve(self.database, slots) if self._exists() else None
+
     def requeue(self, run: str) -> None:
-        """Let the run wait for a worker again."""
-        values = {"state": RunState.WAITING.value, "cancel": False, "error": None, "ended": None, "pid": None}
-        with self.database.write() as tx:
-            tx.execute(_of(run).values(**values))
+        """Let the run wait for the worker that its caller is, outside the queue."""
+        self._update(_of(run).values(**WAITING_AGAIN, ticket=None))
 
     def request_cancel(self, run: str) -> None:
         """Ask the run's worker to stop. A run that has just ended is left alone."""
         unfinished = runs.c.state.in_((RunState.WAITING.value, RunState.RUNNING.value))
-        with self.database.write() as tx:
-            tx.execute(_of(run).where(unfinished).values(cancel=True))
+        self._update(_of(run).where(unfinished).values(cancel=True))
 
     def cancel_requested(self, run: str) -> bool:
-        with self.database.read() as tx:
-            return bool(tx.scalar(sa.select(runs.c.cancel).where(runs.c.id == run)))
+        wanted = sa.select(runs.c.cancel).where(runs.c.id == run)
+        return bool(self.database.fetch(lambda tx: tx.scalar(wanted)))
+
+    def _update(self, change: sa.Update) -> None:
+        self.database.transact(lambda tx: tx.execute(change))
+
+    def _prepare(self) -> None:
+        """Make the root and SQLite's file such that only their owner can read them."""
+        private_folder(self.root)
+        if self._file is not None and not self._file.exists():
+            os.close(os.open(self._file, os.O_CREAT | os.O_RDWR, 0o600))
 
     def _exists(self) -> bool:
         return self._file is None or self._file.exists()
@@ -188,14 +219,27 @@ class RunStore:
     def _row(self, run: str | None) -> Any:
         if run is None or not self._exists():
             return None
-        with self.database.read() as tx:
-            return tx.execute(sa.select(runs).where(runs.c.id == run)).first()
+        wanted = sa.select(runs).where(runs.c.id == run)
+        return self.database.fetch(lambda tx: tx.execute(wanted).first())
 
     def _id_of_path(self, run: str) -> str | None:
         path = Path(run).absolute()
         return path.name if path.parent == self.root or path.resolve().parent == self.root.resolve() else None
 
     def _record(self, row: Any) -> RunRecord:
+        """The run in a row. One that cannot be read, of another version or damaged, is shown as such: it must not hide
+        the others."""
+        try:
+            return self._read(row)
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
+            moment = _moment(0.0)
+            problem = f"The store's row of this run cannot be read: {error}. Restore the store, or delete the run."
+            name, folder = str(row.name), self.root / str(row.id)
+            return RunRecord(
+                str(row.id), name, RunState.FAILED, None, 0, 0, moment, None, None, problem, RunConfig(), folder
+            )
+
+    def _read(self, row: Any) -> RunRecord:
         return RunRecord(
             id=row.id,
             name=row.name,
@@ -214,6 +258,7 @@ class RunStore:
             host=row.host,
             attempts=row.attempts,
             seconds=row.seconds,
+            ticket=row.ticket,
         )
 
 
@@ -245,7 +290,7 @@ def _new_folder(root: Path) -> str:
     while True:
         run = f"{datetime.now(UTC):%Y%m%d-%H%M%S}-{secrets.token_hex(2)}"
         try:
-            (root / run).mkdir()
+            (root / run).mkdir(mode=0o700)
         except FileExistsError:
             continue
         return run
@@ -279,7 +324,7 @@ def _with_absolute_file(url: str | None) -> str | None:
     """A SQLite path is relative to this process's folder; workers may run in another one."""
     try:
         found = None if url is None else sa.make_url(url)
-    except sa.exc.ArgumentError:  # `Database` raises a clear error about it
+    except (sa.exc.ArgumentError, ValueError):  # `Database` raises a clear error about it
         return url
     if found is None or found.get_backend_name() != "sqlite" or found.database in (None, "", ":memory:"):
         return url

@@ -14,19 +14,28 @@ from riskcore.config import RunConfig
 from riskcore.data.workload import TargetTruth, Workload
 from riskcore.provenance import code_stamp, differences, versions, versions_now
 from riskcore.registry import outside_packages
-from riskcore.runs.documents import RunDescription
+from riskcore.runs.documents import RunDescription, SampleFacts
 from riskcore.runs.formats import FORMAT
+from riskcore.runs.starts import start_facts
 from riskcore.runs.store.run_record import RunError, RunRecord
 from riskcore.storage.jsonable import jsonable
 
+CONTINUES = (
+    "Training continues from run {run}, iteration {iteration} of {method}. What is called tradition here is that "
+    "matcher."
+)
 
-def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: TargetTruth) -> RunDescription:
+
+def describe(
+    record: RunRecord, config: RunConfig, workload: Workload, truth: TargetTruth, sample: SampleFacts | None = None
+) -> RunDescription:
     """What the run is made from."""
     used = {"source": len(workload.source), "validation": len(workload.validation), "target": 0}
     known = int((truth.labels >= 0).sum())
     counts = {**used, "target": len(workload.target), "target_labelled": known}
     counts["unseen"] = 0 if truth.unseen is None else len(truth.unseen)
     counts["twins"] = 0 if truth.twins is None else int(truth.twins.sum())
+    start = start_facts(config.start) if config.start else None
     found: RunDescription = {
         "format": FORMAT,
         "run": record.id,
@@ -45,9 +54,13 @@ def describe(record: RunRecord, config: RunConfig, workload: Workload, truth: Ta
             for one in (*workload.attributes, *workload.target_only)
         ],
         "counts": counts,
-        "notices": list(workload.notices),
+        "notices": [*workload.notices, *([] if start is None else [CONTINUES.format(**start)])],
         "self_join": workload.target.left is workload.target.right,
     }
+    if start is not None:
+        found["continues"] = start
+    if sample is not None:
+        found["sample"] = sample
     return cast(RunDescription, jsonable(found))
 
 

@@ -12,6 +12,7 @@ from typing import Any
 
 NICENESS = 5  # a third of the usual share while other processes need the processor; all of it otherwise
 AUTOGROUP = Path("/proc/self/autogroup")
+signalled = threading.Event()  # set once this process was asked to stop by a signal
 
 
 def lower_priority(autogroup: Path = AUTOGROUP) -> None:
@@ -21,7 +22,7 @@ def lower_priority(autogroup: Path = AUTOGROUP) -> None:
     own, so that session has to be made nicer too. Where neither is allowed, the priority stays as it is.
     """
     with contextlib.suppress(OSError):
-        os.nice(NICENESS)
+        os.nice(max(0, NICENESS - os.nice(0)))  # it may have been started by a worker, whose niceness it has
     if os.getsid(0) == os.getpid():  # else the session is someone's terminal
         with contextlib.suppress(OSError):
             autogroup.write_text(str(NICENESS), encoding="ascii")
@@ -32,6 +33,7 @@ def stopping_on_signals(stopping: threading.Event) -> Iterator[None]:
     """Ctrl-C and SIGTERM ask the run to stop at its next step; a second one stops it at once."""
 
     def stop(number: int, _: Any) -> None:
+        signalled.set()
         if stopping.is_set():
             raise KeyboardInterrupt
         stopping.set()

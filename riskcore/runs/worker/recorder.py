@@ -20,6 +20,7 @@ from riskcore.runs.documents import MethodRow, RankedBy
 from riskcore.runs.evidence_files import has_evidence, write_evidence
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.label_names import named_labels
+from riskcore.runs.starts import write_state
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.jsonable import jsonable
@@ -59,6 +60,7 @@ class Recorder(Listener):
         self.evidence: Evidence | None = None
         self.doubted: list[DoubtedLabel] = []
         self.ensemble: Ensemble | None = None
+        self.helpers_mb = 0.0  # the most memory of all helper processes together
         self._phase: str | None = None
         self._task, self._epochs = "", 0
         self._updated = 0.0
@@ -96,6 +98,8 @@ class Recorder(Listener):
         if "labels_used" in scores.record:
             record: IterationRow = {**scores.record, "labels_used": self.named(scores.record["labels_used"])}
             scores = dataclasses.replace(scores, record=record)
+        iterations, most = iterations_of(self._config, scores.method), self._config.adapt.states_mb
+        write_state(self.folder, scores.method, scores.iteration, scores.learned, iterations, most)
         row = self.scores.write(scores)
         self._event("iteration_end", f"{scores.method}/{scores.iteration}", row)
         self._row(scores.iteration, max(iterations_of(self._config, scores.method), scores.iteration), at_once=True)
@@ -122,6 +126,9 @@ class Recorder(Listener):
         if result.method == "tradition":  # reported first, also by a resumed run
             self.scores.start_from(result.probability)
         self._event("method_end", result.method, {"method": result.method, **self.method_row(result)})
+
+    def on_helpers_end(self, peak_rss_mb: float) -> None:
+        self.helpers_mb = peak_rss_mb
 
     def method_row(self, result: MethodResult) -> MethodRow:
         """F1, precision, recall and labels used of a method, with the fields that the method adds."""

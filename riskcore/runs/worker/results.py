@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
@@ -19,9 +16,6 @@ from riskcore.runs.folder import RunFolder
 from riskcore.runs.readers.label_rankings import LabelRankings
 from riskcore.runs.worker.recorder import Recorder
 from riskcore.storage.jsonable import jsonable
-
-if TYPE_CHECKING:
-    pass
 
 ITERATION_FIELDS = tuple(IterationRow.__annotations__)
 REVIEWED = 1000
@@ -39,24 +33,15 @@ def results_document(
     found: RunFindings = {
         "methods": methods,
         "risk": None if initial is None else _rankings(initial, rankings, recorder.scorer),
-        "iterations": _iterations(recorder.folder),
+        "iterations": iteration_rows(recorder.folder),
         "rules": rules,
         "doubted_labels": recorder.doubted[:LISTED_LABELS],
     }
     return cast(RunFindings, jsonable(found))
 
 
-def peak_rss_mb() -> float:
-    """The most memory this process has had, in units of 2^20 bytes."""
-    try:  # getrusage would include the parent's peak
-        lines = Path("/proc/self/status").read_text().splitlines()
-        return float(next(line.split()[1] for line in lines if line.startswith("VmHWM"))) / 1024
-    except (OSError, StopIteration):
-        unit = 2**20 if sys.platform == "darwin" else 2**10
-        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / unit
-
-
-def _iterations(folder: RunFolder) -> list[IterationRow]:
+def iteration_rows(folder: RunFolder) -> list[IterationRow]:
+    """The iterations of `risk` as the results tell them."""
     of_risk = (row for row in folder.summary_rows() if row["method"] == "risk")
     rows: list[Mapping[str, Any]] = sorted(of_risk, key=lambda row: row["iteration"])
     return [cast(IterationRow, {field: row[field] for field in ITERATION_FIELDS}) for row in rows]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -12,11 +13,12 @@ from riskcore.runs.bundle.read import Bundle
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.sheet_files import FORMAT, RuleTerm, SheetFacts, write_sheets
 from riskcore.training.answer_model import AnswerModel
+from riskcore.training.asked import Asked
 from riskcore.training.balance_sheets import BalanceSheets, SheetMaker
 from riskcore.training.ensemble import Ensemble
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.fitted_learners import RulesLearner
-from riskcore.training.resampled_fits import RESAMPLES, Resample, Resamples
+from riskcore.training.resampled_fits import RESAMPLES, Resample, Resamples, resamples_of
 from riskcore.training.results import MethodResult
 
 ALL_PAIRS = 20_000  # targets up to this size are explained whole
@@ -37,10 +39,13 @@ def explain_run(
     if not (folder.bundle / ABOUT).is_file():
         return
     bundle = Bundle(folder.bundle)
-    resamples = None if ensemble is None else Resamples(ensemble)
+    resamples = None if ensemble is None else resamples_of(ensemble)
     wanted = [name for name in (START_METHOD, *folder.methods()) if name in bundle.facts["methods"]]
+    first: AnswerModel | None = None
     for done, name in enumerate(dict.fromkeys(wanted)):
         model = bundle.answer_model(name)
+        first = first or dataclasses.replace(model, asked=Asked())
+        model = model.beside(first)
         rows = explained_rows(results[name], model.matcher.hides_cheaply)
         resampled = [] if resamples is None or ensemble is None else _with_matcher(model, ensemble, resamples)
         sheets = _sheets(bundle, model, evidence, name, results[name], rows, resampled)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import zipfile
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -158,11 +159,34 @@ def test_nested_archives_give_their_tables(tmp_path):
     assert cells(read_file(tmp_path / "into" / "b.csv")) == LEFT
 
 
+def test_a_workbook_whose_sheet_cannot_be_inflated_is_told(tmp_path):
+    path = workbook(tmp_path / "x.xlsx", {"s": [[f"name {n}", n] for n in range(200)]})
+    with zipfile.ZipFile(path) as packed:
+        sheet = next(one for one in packed.infolist() if "sheet1" in one.filename)
+    content = bytearray(path.read_bytes())
+    start = sheet.header_offset + 30 + len(sheet.filename)
+    content[start : start + 200] = b"\xff" * 200
+    path.write_bytes(content)
+    assert [problem.kind for problem in read_file(path).problems] == ["corrupt_workbook"]
+
+
+def test_a_nul_beside_a_byte_that_the_encoding_lacks_is_told(tmp_path):
+    (tmp_path / "x.csv").write_bytes(b"id,caf\xe9 \0\x81,name\n1,b,caf\xe9\n2,c,th\xe9\n")
+    file = read_file(tmp_path / "x.csv", ReadOptions(encoding="cp1252"))
+    assert {problem.kind for problem in file.problems} >= {"nul_byte", "broken_encoding"}
+
+
 def nested(depth: int) -> bytes:
     content = zipped({"a.csv": b"id\n1"})
     for _ in range(depth):
         content = zipped({"inside.zip": content})
     return content
+
+
+def pointing_nowhere(archive: bytes) -> bytes:
+    """The directory of the archive names a place before the beginning of the file."""
+    place = archive.rfind(b"PK\5\6") + 16  # where the directory begins, as the archive says
+    return archive[:place] + (1_000_000).to_bytes(4, "little") + archive[place + 4 :]
 
 
 @pytest.mark.parametrize(
@@ -174,6 +198,9 @@ def nested(depth: int) -> bytes:
         zipped({f"{n}.csv": b"id" for n in range(1_001)}),
         nested(3),
         zipped({"readme.md": b"no table"}),
+        zipped({"x" * 300 + ".csv": b"id"}),
+        zipped({"a.csv": b"id"}).replace(b"a.csv", b"\0.csv"),  # a name ends at a NUL
+        pointing_nowhere(zipped({"a.csv": b"id\n1"})),
     ],
 )
 def test_unsafe_and_useless_archives_are_refused(tmp_path, content):
