@@ -23,6 +23,7 @@ PROJECT = Path(__file__).resolve().parents[2]
 CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
 SLOW = 30_000  # milliseconds that a loaded machine may take for what it does in one second
 PRESS_AGAIN = 1_000  # milliseconds until a key that had no effect is pressed once more
+CLICK_AGAIN = 10_000  # the same for a click, which may start work that takes a while to show
 _STEADY = """element => new Promise(done => {
     let last = "", same = 0;
     const look = () => {
@@ -150,6 +151,21 @@ def open_first_by_key(page: Page) -> None:
             break
     card.wait_for()
     settle(page)
+
+
+def click_until(target: Locator, seen: Locator) -> None:
+    """Click until the effect is seen: on a page that has only just come to rest, a click now and then is lost.
+
+    Only for what may be done twice, as opening a screen; never for a verdict.
+    """
+    settle(target.page)
+    for _ in range(SLOW // CLICK_AGAIN):
+        with contextlib.suppress(NotSeenError):
+            target.click(timeout=CLICK_AGAIN)
+        with contextlib.suppress(NotSeenError):
+            seen.wait_for(timeout=CLICK_AGAIN)
+            return
+    seen.wait_for()
 
 
 def steady(target: Locator) -> None:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.driver import browsing, new_page, open_first_by_key, serving, settle
+from tests.browser.driver import browsing, click_until, new_page, open_first_by_key, serving, settle
 
 BAR = 120.0  # seconds
 PATIENCE = 600.0  # seconds until it is given up
@@ -34,9 +34,8 @@ class Clock:
 
 
 def run_the_sample(page: Page, clock: Clock) -> None:
-    page.get_by_role("button", name="Run the sample").click()
     main, patience = page.get_by_test_id("stMain"), 1000 * PATIENCE
-    main.get_by_test_id("stProgress").first.wait_for()
+    click_until(page.get_by_role("button", name="Run the sample"), main.get_by_test_id("stProgress").first)
     clock.tell("the sample is at work")
     main.get_by_test_id("stPageLink").get_by_text("Top-risk pairs").first.wait_for(timeout=patience)
     clock.tell("its first pairs can be looked at")
@@ -45,9 +44,8 @@ def run_the_sample(page: Page, clock: Clock) -> None:
 
 
 def open_the_first_pair(page: Page) -> None:
-    settle(page)
-    page.get_by_test_id("stMain").get_by_test_id("stPageLink").get_by_text("Top-risk pairs").first.click()
-    page.get_by_role("button", name="Open the first pair").wait_for()
+    link = page.get_by_test_id("stMain").get_by_test_id("stPageLink").get_by_text("Top-risk pairs").first
+    click_until(link, page.get_by_role("button", name="Open the first pair"))
     open_first_by_key(page)
     page.locator(".rc-rule").first.wait_for()
     settle(page)

@@ -8,7 +8,7 @@ from playwright.sync_api import expect
 
 from riskcore.data import find_sample, open_data
 from riskcore.data.labels import UNSPLIT
-from tests.browser.driver import SLOW, settle, visit
+from tests.browser.driver import SLOW, click_until, settle, visit
 
 BLOCKING = 4 * SLOW  # milliseconds for a process that imports everything and searches
 
@@ -30,8 +30,7 @@ def press(page, name: str) -> None:
 
 def test_two_files_become_a_data_set_with_candidates(page, address, root, files):
     visit(page, address)
-    page.get_by_role("link", name="Add tables").click()
-    expect(page.get_by_text("Bring two tables to match")).to_be_visible()
+    click_until(page.get_by_role("link", name="Add tables"), page.get_by_text("Bring two tables to match"))
     page.locator("input[type=file]").set_input_files([str(path) for path in files])
     expect(page.get_by_text("shop.csv").first).to_be_visible()
     press(page, "Read the files")

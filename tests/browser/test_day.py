@@ -15,7 +15,7 @@ from pages.parts.frame.navigation import SCREENS
 from riskcore.audit import VerdictLog, run_result
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
 from riskcore.runs.example import install_example
-from tests.browser.driver import PROJECT, SLOW, new_page, open_first_by_key, picture, settle, steady, visit
+from tests.browser.driver import PROJECT, SLOW, click_until, new_page, open_first_by_key, picture, settle, steady, visit
 
 RUN_SECONDS = 180  # for the sample on a machine that does other things
 KEEP = os.environ.get("RISKCORE_SCREENSHOTS") == "1"  # pictures of the documentation are made on request
@@ -32,8 +32,7 @@ def sample(address, browser, root):
     page = new_page(browser)
     visit(page, address)
     expect(page.get_by_role("heading", name="Overview")).to_be_visible()
-    page.get_by_role("button", name="Run the sample").click()
-    expect(page.get_by_test_id("stProgress").first).to_be_visible()
+    click_until(page.get_by_role("button", name="Run the sample"), page.get_by_test_id("stProgress").first)
     before = page.get_by_text("running time").first.inner_text()
     expect(page.get_by_text("running time").first).not_to_have_text(before, timeout=SLOW)
     page.reload()
@@ -176,9 +175,10 @@ def test_compare_and_export(page, address, sample, root, tmp_path: Path):
     keep(page, "compare")
     visit(page, f"{address}/audit?run={sample.id}")
     keep(page, "audit")
-    page.get_by_role("tab", name="Export").click()
+    csv = page.get_by_test_id("stDownloadButton").get_by_role("button", name="CSV")  # not the table's own
+    click_until(page.get_by_role("tab", name="Export"), csv)
     with page.expect_download() as download:
-        page.get_by_test_id("stDownloadButton").get_by_role("button", name="CSV").click()  # not the table's own
+        csv.click()
     saved = tmp_path / "verdicts.csv"
     download.value.save_as(saved)
     rows = pd.read_csv(saved)
@@ -190,14 +190,13 @@ def test_the_result_is_seen_before_it_is_applied_and_downloaded(page, address, s
     visit(page, f"{address}/results?run={sample.id}")
     expect(page.get_by_text("would be dropped").or_(page.get_by_text("No match is dropped"))).to_be_visible()
     keep(page, "results")
-    page.get_by_role("radio", name="one-to-one").click()
-    page.get_by_role("button", name="Apply one-to-one").click()
+    apply = page.get_by_role("button", name="Apply one-to-one")
+    click_until(page.get_by_role("radio", name="one-to-one"), apply)
+    click_until(apply, page.get_by_role("button", name="Back to free"))
     expect(page).to_have_url(re.compile("constraint=one-to-one"))
-    expect(page.get_by_role("button", name="Back to free")).to_be_visible()
-    settle(page)
-    page.get_by_role("radio", name="Entities", exact=True).click()
+    entities = page.get_by_role("radio", name="Entities", exact=True)
+    click_until(entities, page.get_by_text("Only entities of several records"))
     table = page.get_by_test_id("stDataFrame").last
-    expect(page.get_by_text("Only entities of several records")).to_be_visible()
     settle(page)
     table.scroll_into_view_if_needed()
     steady(table)
@@ -220,8 +219,8 @@ def test_every_screen_fits_its_window(browser, address, sample, width, dark):
     page = new_page(browser, width, 900, dark)
     visit(page, f"{address}/?run={sample.id}")
     for name, screen in SCREENS.items():
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=screen.title).click()
-        expect(page.get_by_role("heading", level=1, name=screen.title)).to_be_visible()
+        link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=screen.title)
+        click_until(link, page.get_by_role("heading", level=1, name=screen.title))
         settle(page)
         assert page.locator("[data-testid=stException]").count() == 0
         over = page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")

@@ -11,7 +11,7 @@ from riskcore.audit.draws import drawn_pairs
 from riskcore.audit.labels import draft_config
 from riskcore.runs import RunFolder, RunState, RunStore
 from riskcore.runs.worker.execute import execute
-from tests.browser.driver import serving, settle, visit
+from tests.browser.driver import click_until, serving, settle, visit
 from tests.pages.synthetic_run import write_run
 from tests.runs.conftest import small_config, small_data
 from tests.runs.fake_engine import fake_engine
@@ -55,15 +55,16 @@ def judge(page: Page, key: str, then: str) -> None:
 
 def test_pairs_are_labelled_with_the_keyboard(page, site, draft, place):
     visit(page, f"{site}/fine_tuning?run={draft.id}")
-    page.get_by_role("link", name="Label 100 pairs").click()
+    click_until(page.get_by_role("link", name="Label 100 pairs"), page.get_by_label("Pairs to draw"))
     page.get_by_label("Pairs to draw").fill(str(DRAWN))
     page.get_by_label("Pairs to draw").press("Enter")
     page.get_by_role("button", name=f"Draw {DRAWN} pairs").click()
     page.get_by_text(f"0 of {DRAWN}").wait_for()
     settle(page)
 
-    page.get_by_role("button", name="Write the guideline").click()
-    page.get_by_role("textbox", name="What counts").press_sequentially("mnuz Same model, same product.")
+    words = page.get_by_role("textbox", name="What counts")
+    click_until(page.get_by_role("button", name="Write the guideline"), words)
+    words.press_sequentially("mnuz Same model, same product.")
     page.get_by_role("button", name="Save").click()
     page.get_by_text("mnuz Same model, same product.").wait_for()
     expect(page.get_by_text(f"0 of {DRAWN}")).to_be_visible()  # typing is no verdict
@@ -81,10 +82,11 @@ def test_pairs_are_labelled_with_the_keyboard(page, site, draft, place):
 
 def test_a_link_to_labelling_opens_it_whatever_was_open_before(page, site, draft):
     visit(page, f"{site}/audit?run={draft.id}")
-    page.get_by_role("tab", name="Log").click()
-    page.get_by_text("log is empty").or_(page.get_by_text("as they were recorded")).wait_for()
-    page.get_by_role("link", name="Fine-tuning").click()
-    page.get_by_role("link", name="Label 100 pairs").click()
+    log = page.get_by_text("log is empty").or_(page.get_by_text("as they were recorded"))
+    click_until(page.get_by_role("tab", name="Log"), log)
+    label = page.get_by_role("link", name="Label 100 pairs")
+    click_until(page.get_by_role("link", name="Fine-tuning"), label)
+    click_until(label, page.get_by_role("tab", name="Label"))
     expect(page.get_by_role("tab", name="Label")).to_have_attribute("aria-selected", "true")
 
 
@@ -94,9 +96,9 @@ def test_a_work_list_is_judged_blind_with_the_keyboard(page, site, draft, place)
     assign(folder, "last three", ["analyst"], listed, blind=True)
     visit(page, f"{site}/audit?run={draft.id}")
     page.get_by_text("You have 3 pairs left in “last three”.").wait_for()
-    page.get_by_role("button", name="Work lists").click()
-    page.get_by_role("button", name="Work", exact=True).click()
-    page.get_by_text("0 of 3 judged").wait_for()
+    work = page.get_by_role("button", name="Work", exact=True)
+    click_until(page.get_by_role("button", name="Work lists"), work)
+    click_until(work, page.get_by_text("0 of 3 judged"))
     for number, pair in enumerate(listed, start=1):
         judge(page, key_of(pair), f"{number} of 3 judged")
     page.get_by_text("All 3 pairs are judged.").wait_for()

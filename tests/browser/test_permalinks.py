@@ -10,7 +10,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from riskcore.pair_ids import pair_id
-from tests.browser.driver import Server, settle, visit
+from tests.browser.driver import Server, click_until, settle, visit
 from tests.oidc_provider import provide
 from tests.pages.synthetic_run import write_run
 
@@ -46,8 +46,9 @@ def site(place, run):
 
 
 def sign_in(page: Page, name: str, button: str = "Sign in") -> None:
-    page.get_by_role("button", name=button, exact=True).click()
-    page.get_by_role("link", name=name, exact=True).click()
+    link = page.get_by_role("link", name=name, exact=True)
+    click_until(page.get_by_role("button", name=button, exact=True), link)
+    link.click()
 
 
 def parameters(page: Page) -> dict[str, str]:

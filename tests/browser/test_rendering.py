@@ -9,7 +9,7 @@ from playwright.sync_api import Locator, expect
 
 from pages.parts.frame.glossary import FORMULAS, Tex
 from pages.parts.frame.navigation import SCREENS
-from tests.browser.driver import new_page, settle, visit
+from tests.browser.driver import click_until, new_page, settle, visit
 
 # The browser of the tests fetches no tab icons, so no request shows them: each address that the tab is given is kept.
 KEEP_TAB_ICONS = """
@@ -38,7 +38,7 @@ def test_formulas_of_help_are_drawn(page, address, made_up):
 
 def test_the_formula_of_fine_tuning_is_drawn(page, address, made_up):
     visit(page, f"{address}/fine_tuning?run={made_up.id}")
-    page.get_by_text("Start a new run").click()
+    click_until(page.get_by_text("Start a new run"), page.get_by_text("What fine-tuning does", exact=True))
     expect_formulas(page, "What fine-tuning does", "training")
 
 
@@ -78,8 +78,8 @@ def test_no_request_leaves_the_machine(browser, address, made_up):
         expect(page.locator("link[rel~=icon]")).to_have_attribute("href", re.compile("^data:image/svg"))
         asked += page.evaluate("window.tabIcons")
     for screen in SCREENS.values():
-        page.get_by_test_id("stSidebarNav").get_by_role("link", name=screen.title).click()
-        expect(page.get_by_role("heading", level=1, name=screen.title)).to_be_visible()
+        link = page.get_by_test_id("stSidebarNav").get_by_role("link", name=screen.title)
+        click_until(link, page.get_by_role("heading", level=1, name=screen.title))
         settle(page)
     asked += page.evaluate("window.tabIcons")
     expect(page.get_by_test_id("stSidebarLogo")).to_have_attribute("src", re.compile("^data:image/svg"))

@@ -19,7 +19,7 @@ from riskcore.config import RunConfig
 from riskcore.data import find_sample
 from riskcore.runs import RunFolder, RunStore
 from riskcore.runs.worker.execute import execute
-from tests.browser.driver import SLOW, settle, visit
+from tests.browser.driver import SLOW, click_until, settle, visit
 
 LABELS = 100
 WORK = 6 * SLOW  # milliseconds for a process of its own on a busy machine: blocking, a draft, a run
@@ -69,8 +69,7 @@ def matches_in(file: Path) -> set[tuple[str, str]]:
 
 
 def bring(page: Page, files: list[Path]) -> None:
-    page.get_by_role("link", name="Add tables").click()
-    expect(page.get_by_text("Bring two tables to match")).to_be_visible()
+    click_until(page.get_by_role("link", name="Add tables"), page.get_by_text("Bring two tables to match"))
     page.locator("input[type=file]").set_input_files([str(path) for path in files])
     expect(page.get_by_text("offers.csv").first).to_be_visible()
     press(page, "Read the files")

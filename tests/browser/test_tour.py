@@ -10,7 +10,7 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from pages.parts.runs.repair_layout import PLAY
-from tests.browser.driver import PROJECT, new_page, settle, steady, visit
+from tests.browser.driver import PROJECT, click_until, new_page, settle, steady, visit
 
 FILM = PROJECT / "docs" / "img" / "tour.gif"
 KEEP = os.environ.get("RISKCORE_SCREENSHOTS") == "1"
@@ -42,7 +42,7 @@ def test_five_stops_from_the_first_screen(browser, address):
     film = Film(page)
     visit(page, address)
     film.take(1200)
-    page.get_by_role("button", name="Take the tour").click()
+    click_until(page.get_by_role("button", name="Take the tour"), page.get_by_text("Tour, 1 of 5."))
     stop(page, 1)
     expect(page.locator(".rc-likely")).to_contain_text("Probably a")
     film.take(3500)
@@ -73,6 +73,7 @@ def stop(page, number: int) -> None:
 
 
 def next_stop(page, number: int) -> None:
+    settle(page)
     page.get_by_role("button", name="Next stop").click()
     stop(page, number)
 

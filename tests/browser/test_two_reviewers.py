@@ -18,7 +18,7 @@ from playwright.sync_api import TimeoutError as NotSeenError
 from riskcore.audit import VerdictLog
 from riskcore.audit.verdicts import WITHDRAWN
 from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, query_pairs
-from tests.browser.driver import PRESS_AGAIN, SLOW, Server, new_page, open_first_by_key, settle, visit
+from tests.browser.driver import PRESS_AGAIN, SLOW, Server, click_until, new_page, open_first_by_key, settle, visit
 from tests.pages.synthetic_run import write_run
 
 PAIRS, EACH = 120, 50  # pairs in the queue; verdicts that stand of each reviewer in the end
@@ -200,10 +200,11 @@ def test_a_hundred_verdicts(browser, server, record, place):
         one.page.get_by_role("button", name="Undo my last verdict").wait_for()
         settle(one.page)
         one.undoes()
-        one.page.get_by_role("link", name="Label & audit").click()
-        one.page.get_by_role("heading", name="Label & audit").wait_for()
-        one.page.get_by_role("tab", name="Verdicts").click()
-        one.page.get_by_role("button", name="Undo my last verdict").wait_for()
+        click_until(
+            one.page.get_by_role("link", name="Label & audit"), one.page.get_by_role("heading", name="Label & audit")
+        )
+        undo = one.page.get_by_role("button", name="Undo my last verdict")
+        click_until(one.page.get_by_role("tab", name="Verdicts"), undo)
         settle(one.page)
         one.undoes()
     judge(reviewers, ("mnum" * EACH)[: EACH - 1 - len(reviewers[0].standing)])
