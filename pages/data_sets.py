@@ -5,6 +5,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from pages.parts.audit.undo import show_undo
 from pages.parts.bring import blocking_job, candidates_step, scores_door, wizard
 from pages.parts.bring.next_step import next_step
 from pages.parts.data.figures import figures_of
@@ -156,6 +157,7 @@ def _map(one: KnownSet, figures: DataFigures) -> None:
 
 
 with open_page("data_sets", "Bring tables and scores, see what a data set contains, and check it for problems."):
+    show_undo("data_sets")
     door = choose_door()
     if door:
         require(Role.OPERATOR)

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts.audit.undo import show_undo
 from pages.parts.data.known_sets import known_sets
 from pages.parts.frame.actions import action, barred
 from pages.parts.frame.glossary import formula
@@ -117,6 +118,7 @@ def show_chosen() -> None:
 
 
 with open_page("fine_tuning", "Train a matcher on the source, adapt it to the target, and watch its progress."):
+    show_undo("fine_tuning")
     show_tour()
     has_runs = bool(all_looked_at())
     if take_target(known_sets()):

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts.audit.undo import show_undo
 from pages.parts.frame import address
 from pages.parts.frame.page import open_page
 from pages.parts.help.about import show_about
@@ -39,6 +40,7 @@ def choose_part() -> str:
 
 
 with open_page("help", "What the words, keys and signs mean, how the method works, and what Riskcore is."):
+    show_undo("help")
     part = choose_part()
     with st.container(width=LINE_PIXELS):
         PARTS[part][1]()

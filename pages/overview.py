@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from pages.parts.audit.undo import show_undo
 from pages.parts.frame.actions import barred
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page, section
@@ -104,6 +105,7 @@ def recent(records: list[RunRecord]) -> None:
 
 
 with open_page("overview"):
+    show_undo("overview")
     known = all_looked_at()
     introduce()
     show_doors(known)

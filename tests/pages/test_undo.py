@@ -88,6 +88,17 @@ def test_from_screens_on_which_no_pair_is_judged(screen, done, log, name):
     assert log.current(done.id) == {}
 
 
+@pytest.mark.parametrize("name", ["overview", "data_sets", "fine_tuning", "help"])
+def test_from_screens_that_show_no_run_it_is_the_last_of_this_session(screen, done, log, name):
+    first, second, *_ = first_pairs(done)
+    log.add(done.id, second, "match", who="analyst")
+    assert UNDO not in [button.label for button in screen(name).button]
+    app = press(screen("pairs", run=done.id, pair=first), "= Match")
+    app = press(go(app, name), UNDO)
+    assert (title(app), app.query_params["pair"]) == ("Top-risk pairs", first)
+    assert set(log.current(done.id)) == {second}
+
+
 def test_between_the_queue_and_the_drawn_pairs(screen, example, log):
     """What was judged blind is shown blind again, what was judged in the queue in the queue."""
     folder = RunFolder(example.folder)

@@ -29,9 +29,11 @@ from pages.parts.frame.given import (
     STAGE,
     WORK_LISTS,
     GivenVerdict,
+    latest_first,
 )
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.text import plural
+from pages.parts.runs.run_picker import store
 from riskcore.access import Role
 from riskcore.audit.verdicts import is_bulk
 from riskcore.runs import RunFolder, RunRecord
@@ -100,6 +102,18 @@ def show_signing(record: RunRecord, here: str) -> None:
     verdicts.ask_name()
     with st.sidebar:
         undo_button(record, width="stretch")
+
+
+def show_undo(here: str) -> None:
+    """Undo in the sidebar of a screen that shows no run: in the run that this session judged in last."""
+    follow(here)
+    given = latest_first()
+    known = {record.id: record for record in store().list()} if given else {}
+    runs = (known[run] for run in dict.fromkeys(one.run for one in given) if run in known)
+    record = next((one for one in runs if verdicts.last_given(one.id) is not None), None)
+    if record is not None:
+        with st.sidebar:
+            undo_button(record, width="stretch")
 
 
 def follow(here: str) -> None:
