@@ -31,6 +31,7 @@ from benchmarks.arguments import JsonOption, report
 from riskcore.config import ScaleConfig
 from riskcore.runs.folder import RunFolder
 from riskcore.scale.folder import ScoredFolder
+from riskcore.scale.parts import PartScorer
 from riskcore.scale.processes import Done, Pool, pool
 from riskcore.scale.riskiest import riskiest
 from riskcore.scale.score import Engine, Scored, score
@@ -41,8 +42,9 @@ from riskcore.scale.spark_tasks import pack
 class Watched:
     """A pool whose parts are noted as they are done, with the bytes that a part to finish takes along."""
 
-    def __init__(self, inner: Pool, folder: Path) -> None:
+    def __init__(self, inner: Pool, folder: Path, clocks: Callable[[], tuple[float, float]]) -> None:
         self._inner, self._folder, self.ahead = inner, ScoredFolder(folder), inner.ahead
+        self._clocks, self._before = clocks, clocks()
         self.done: list[Done] = []
         self.sent = self.gathered = self.sent_to_finish = 0
         self.spent = (0.0, 0.0)  # processor time of this process and of Java while parts were handed out and stored
@@ -56,6 +58,12 @@ class Watched:
         self.gathered += size
         self.sent_to_finish += size + competitors.nbytes
         return self._noted(self._inner.finish(part, competitors))
+
+    def scorer(self) -> PartScorer:
+        """Asked for once all parts are stored."""
+        after = self._clocks()
+        self.spent = after[0] - self._before[0], after[1] - self._before[1]
+        return self._inner.scorer()
 
     def _noted(self, future: Future[Done]) -> Future[Done]:
         future.add_done_callback(lambda one: self.done.append(one.result()))
@@ -113,11 +121,8 @@ def _watching(engine: Engine, watched: list[Watched], clocks: Callable[[], tuple
     @contextlib.contextmanager
     def watching(folder: Path, method: str, config: ScaleConfig) -> Iterator[Pool]:
         with engine(folder, method, config) as inner:
-            watched.append(Watched(inner, folder))
-            before = clocks()
+            watched.append(Watched(inner, folder, clocks))
             yield watched[-1]
-            after = clocks()
-            watched[-1].spent = after[0] - before[0], after[1] - before[1]
 
     return watching
 

@@ -114,6 +114,7 @@ class MetricSpace:
         sides = [(table, np.arange(len(table))) for table in (left, right)]
         if left is right:
             sides[1] = sides[0]
+        self.records.prepare(left, right)
         return PreparedMetrics(self, [self._comparison(index, *sides) for index in range(len(self.attributes))])
 
     def _comparison(

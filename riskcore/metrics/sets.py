@@ -15,7 +15,7 @@ from numpy.dtypes import StringDType
 
 from riskcore.config import MetricConfig
 from riskcore.data.values import codes, elements, person
-from riskcore.metrics.strings import Scores, similarity
+from riskcore.metrics.strings import Scores, Texts, similarity
 from riskcore.metrics.words import Rows
 
 _MAX_CROSS = 2_000_000  # element comparisons held at once
@@ -34,8 +34,9 @@ class ListScorer(ABC):
         left_parts = [split(value)[: config.max_elements] for value in left]
         right_parts = [split(value)[: config.max_elements] for value in right]
         self._config = config
-        self._elements = sorted({part for parts in (*left_parts, *right_parts) for part in parts})
-        number = {part: index for index, part in enumerate(self._elements)}
+        distinct = sorted({part for parts in (*left_parts, *right_parts) for part in parts})
+        number = {part: index for index, part in enumerate(distinct)}
+        self._elements = Texts(distinct)
         self._left = Rows.build([[number[part] for part in parts] for parts in left_parts])
         self._right = Rows.build([[number[part] for part in parts] for parts in right_parts])
 
@@ -68,12 +69,11 @@ class ElementScorer(ListScorer):
     def __init__(self, left: Sequence[str], right: Sequence[str], config: MetricConfig) -> None:
         super().__init__(left, right, elements, config)
         people = [person(element) for element in self._elements]
-        self._names = np.array(self._elements, dtype=object)
-        self._family = np.array([family for family, _ in people], dtype=object)
+        self._family = Texts([family for family, _ in people])
         self._initial = np.array([ord(initial) if initial else 0 for _, initial in people], dtype=np.int64)
 
     def _alike(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        whole = similarity("edit", self._names[one], self._names[other], self._config.workers)
+        whole = similarity("edit", self._elements[one], self._elements[other], self._config.workers)
         family = similarity("jaro_winkler", self._family[one], self._family[other], self._config.workers)
         family[family < _NAME_CUTOFF] = 0.0
         first, second = self._initial[one], self._initial[other]
@@ -98,10 +98,9 @@ class CodeScorer(ListScorer):
 
     def __init__(self, left: Sequence[str], right: Sequence[str], config: MetricConfig) -> None:
         super().__init__(left, right, lambda value: list(dict.fromkeys(codes(value))), config)
-        self._codes = np.array(self._elements, dtype=object)
 
     def _alike(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        first, second = self._codes[one], self._codes[other]
+        first, second = self._elements[one], self._elements[other]
         alike = similarity("edit", first, second, self._config.workers)
         first, second = first.astype(StringDType()), second.astype(StringDType())
         begins = np.strings.startswith(first, second) | np.strings.startswith(second, first)

@@ -33,12 +33,14 @@ _ONE_POOL = 0.5  # share of records in common from which two tables are drawn fr
 class Records:
     """A table's distinct records as rows of weighted words."""
 
-    texts: list[str]  # distinct
     of_row: np.ndarray  # for each row of the table, the number of its text
     starts: np.ndarray
     items: np.ndarray
     weights: np.ndarray
     vocabulary: int
+
+    def __len__(self) -> int:
+        return len(self.starts) - 1
 
     @cached_property
     def records_of_word(self) -> np.ndarray:
@@ -48,7 +50,7 @@ class Records:
     def postings(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Per word: where its records begin, the records, its weight in each. As large as all records together, and
         needed once: it is not kept."""
-        record = np.repeat(np.arange(len(self.texts), dtype=np.int32), np.diff(self.starts))
+        record = np.repeat(np.arange(len(self), dtype=np.int32), np.diff(self.starts))
         order = np.argsort(self.items, kind="stable")
         starts = np.concatenate([np.zeros(1, dtype=np.int64), np.cumsum(self.records_of_word)])
         return starts, record[order], self.weights[order]
@@ -86,12 +88,20 @@ class RecordSpace:
     def leads(self) -> bool:
         return LEAD_KINDS[0] in self.kinds
 
+    def prepare(self, left: Table, right: Table) -> None:
+        """All that is done once for two tables."""
+        self._codes_of(left, right)
+        if self.leads:
+            for here, there in ((left, right), (right, left)):
+                self._closest_of(here, there)
+                self._twins_of(here, there)
+
     def score(self, pairs: Pairs) -> np.ndarray:
         """Pairs x kinds; NaN where a record has no words."""
         left, right = self._records(pairs.left), self._records(pairs.right)
         one, other = left.of_row[pairs.left_rows], right.of_row[pairs.right_rows]
-        keys, inverse = np.unique(one * len(right.texts) + other, return_inverse=True)
-        one, other = np.divmod(keys, max(1, len(right.texts)))
+        keys, inverse = np.unique(one * len(right) + other, return_inverse=True)
+        one, other = np.divmod(keys, max(1, len(right)))
         table = compare_words(*left.rows, *right.rows, self._rare, self._numeric, one, other)
         scores: Scores = dict(zip(COMPARED, table.T, strict=True))
         scores |= self._codes_of(pairs.left, pairs.right).score(one, other)
@@ -117,22 +127,24 @@ class RecordSpace:
         if (left, right) not in self._closest:
             one, other = self._records(left), self._records(right)
             most = self._config.candidate_records
-            found = _closest(*one.rows, *other.postings(), len(other.texts), most, _CANDIDATES)
+            found = _closest(*one.rows, *other.postings(), len(other), most, _CANDIDATES)
             self._closest[left, right] = found
         return self._closest[left, right]
 
     def _twins_of(self, left: Table, right: Table) -> np.ndarray:
         """For each record of the left table, itself in the right one where both are drawn from one pool; else -2."""
         if (left, right) not in self._twins:
-            one, other = self._records(left), self._records(right)
-            place = {text: number for number, text in enumerate(other.texts)} if same_records(left, right) else {}
-            self._twins[left, right] = np.array([place.get(text, -2) for text in one.texts], dtype=np.int64)
+            self._twins[left, right] = np.full(len(self._records(left)), -2)
+            if same_records(left, right):
+                one, other = (pd.Index(self._distinct(table)) for table in (left, right))
+                place = other.get_indexer(one)
+                self._twins[left, right][place >= 0] = place[place >= 0]
         return self._twins[left, right]
 
     def _codes_of(self, left: Table, right: Table) -> CodeScorer:
         if (left, right) not in self._codes:
-            texts = self._records(left).texts, self._records(right).texts
-            self._codes[left, right] = CodeScorer(*texts, self._config)
+            texts = [self._distinct(table) for table in (left, right)]
+            self._codes[left, right] = CodeScorer(texts[0], texts[1], self._config)
         return self._codes[left, right]
 
     def _records(self, table: Table) -> Records:
@@ -141,10 +153,14 @@ class RecordSpace:
         return self._known[table]
 
     def _prepare(self, found: list[str]) -> Records:
-        texts, of_row = np.unique(np.array(found, dtype=object), return_inverse=True)
-        distinct = texts.tolist()
-        starts, items, weights = weighted_rows(distinct, self._known_words, self._number, self._rare)
-        return Records(distinct, of_row, starts, items.astype(np.int32), weights, len(self._number))
+        distinct, of_row = np.unique(np.array(found, dtype=object), return_inverse=True)
+        starts, items, weights = weighted_rows(distinct.tolist(), self._known_words, self._number, self._rare)
+        return Records(of_row, starts, items.astype(np.int32), weights, len(self._number))
+
+    def _distinct(self, table: Table) -> list[str]:
+        """The texts of a table's records, by number. They are long and needed rarely: they are not kept."""
+        texts: list[str] = np.unique(np.array(_texts(table, self.attributes), dtype=object)).tolist()
+        return texts
 
     def _known_words(self, text: str) -> list[str]:
         return [word for word in words(text) if word in self._number][: self._config.max_tokens]

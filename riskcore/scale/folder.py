@@ -98,6 +98,11 @@ class ScoredFolder:
         return self.path / "score.lock"
 
     @property
+    def shared_tables(self) -> Path:
+        """What scoring processes map: there while they work."""
+        return self.path / ".tables"
+
+    @property
     def bundle(self) -> Path:
         return self.path / "bundle"
 

@@ -35,11 +35,9 @@ _SHOWN = 5  # unknown ids named in an error
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
-class ScoreInput:
-    """Tables, and the pairs of their rows as a stream of pieces of any length."""
+class PairStream:
+    """Pairs of rows of two tables, in pieces of any length."""
 
-    left: Table
-    right: Table
     stream: Callable[[], Iterator[Rows]]
     pairs: int | None  # how many, where that is known before the stream is read
     words: tuple[str, ...]  # what the fingerprint says of where the pairs come from
@@ -57,6 +55,15 @@ class ScoreInput:
                 held, count = [(whole[0][size:], whole[1][size:])], count - size
         if count:
             yield np.concatenate([one[0] for one in held]), np.concatenate([one[1] for one in held])
+
+
+@dataclasses.dataclass(frozen=True, eq=False)
+class ScoreInput:
+    """Two tables, and pairs of their rows."""
+
+    left: Table
+    right: Table
+    pairs: PairStream
 
 
 def open_input(
@@ -140,7 +147,7 @@ def _of_blocking(
         yield left_rows[found.left_rows].astype(np.int32), right_rows[found.right_rows].astype(np.int32)
 
     words = ("blocking", dataclasses.replace(config, threads=1).to_json())
-    return ScoreInput(records.left, records.right, stream, len(found), words)
+    return ScoreInput(records.left, records.right, PairStream(stream, len(found), words))
 
 
 def _of_ids(
@@ -163,7 +170,7 @@ def _of_ids(
             first += batch.num_rows
             yield found[0], found[1]
 
-    return ScoreInput(records.left, records.right, stream, _row_count(pairs), ("ids", *_state(pairs)))
+    return ScoreInput(records.left, records.right, PairStream(stream, _row_count(pairs), ("ids", *_state(pairs))))
 
 
 def _named(
@@ -183,7 +190,8 @@ def _of_values(records: Records, pairs: Path, workspace: Path) -> ScoreInput:
             for batch in file.iter_batches(batch_size=1 << 18):
                 yield left_rows[batch.column(0).to_numpy()], right_rows[batch.column(1).to_numpy()]
 
-    return ScoreInput(records.left, records.right, stream, _row_count(rows_file), ("values", *_state(pairs)))
+    found = PairStream(stream, _row_count(rows_file), ("values", *_state(pairs)))
+    return ScoreInput(records.left, records.right, found)
 
 
 def _has_values(path: Path) -> bool:

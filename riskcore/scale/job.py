@@ -22,15 +22,16 @@ import pyarrow.compute as pc
 
 from riskcore.config import ScaleConfig
 from riskcore.data.fingerprint import Fingerprint
+from riskcore.data.pairs import Table
 from riskcore.errors import StorageError
 from riskcore.runs.bundle.read import Bundle
 from riskcore.scale.competitors import Competitors
 from riskcore.scale.folder import FORMAT, ScoredFacts, ScoredFolder
-from riskcore.scale.inputs import ScoreInput
+from riskcore.scale.inputs import PairStream
 from riskcore.scale.parts import PartScorer, read_gathered
 from riskcore.scale.processes import Done, Pool
 from riskcore.scale.riskiest import write_riskiest
-from riskcore.storage.files import read_json, remove_folder, remove_parts, write_json
+from riskcore.storage.files import read_json, remove_file, remove_folder, remove_parts, write_json
 from riskcore.storage.parquet import load_columns
 from riskcore.version import __version__
 
@@ -43,15 +44,15 @@ class Job:
     """One folder of scored pairs in the making."""
 
     def __init__(
-        self, folder: ScoredFolder, bundle: Bundle, method: str, config: ScaleConfig, given: ScoreInput
+        self, folder: ScoredFolder, bundle: Bundle, method: str, config: ScaleConfig, pairs: PairStream
     ) -> None:
-        self.folder, self.bundle, self.method, self.config, self.given = folder, bundle, method, config, given
+        self.folder, self.bundle, self.method, self.config, self.pairs = folder, bundle, method, config, pairs
         self.competes = _ranking(bundle, method).get("competition") is not None
         self.parts = 0
 
-    def begin(self) -> bool:
-        """Whether all is done. Else what is needed for the parts is in place."""
-        plan = {"format": FORMAT, "fingerprint": self._fingerprint(), "version": __version__}
+    def begin(self, left: Table, right: Table) -> bool:
+        """Whether all is done. Else what is needed for the parts is in place, the tables too, which are not held."""
+        plan = {"format": FORMAT, "fingerprint": self._fingerprint(left, right), "version": __version__}
         if self.folder.plan_file.exists():
             if read_json(self.folder.plan_file) != plan:
                 raise StorageError(
@@ -63,7 +64,8 @@ class Job:
         if self.folder.is_complete:
             return True
         remove_parts(self.folder.path)
-        self.folder.write_records(self.given.left, self.given.right)
+        remove_file(self.folder.shared_tables)
+        self.folder.write_records(left, right)
         if not self.folder.bundle.is_dir():
             unfinished = self.folder.path / ".bundle"
             shutil.rmtree(unfinished, ignore_errors=True)
@@ -75,13 +77,13 @@ class Job:
     def work(self, workers: Pool, tell: OnShare) -> dict[str, Any]:
         """Gather all parts, then finish them; how long either took."""
         started, spent = time.monotonic(), _Spent()
-        progress = _Progress(tell, self.given.pairs)
+        progress = _Progress(tell, self.pairs.pairs)
         for pairs, done in _in_order(self._gathering(workers), workers.ahead):
             spent.add(done)
             progress.add(pairs)
         gathered, scored = time.monotonic(), spent.pairs
         if self.competes:
-            competitors = self._competitors()
+            competitors = self._competitors(workers.scorer())
             for _, done in _in_order(self._finishing(workers, competitors), workers.ahead):
                 spent.add(done)
                 tell("hearing other candidates", FINISHING)
@@ -89,23 +91,23 @@ class Job:
             "gathering": round(gathered - started, 2),
             "finishing": round(time.monotonic() - gathered, 2),
             "scored_pairs": scored,
-            "cpu_seconds": round(spent.cpu_seconds, 2),
-            "peak_mb": spent.peak_mb,
+            "others_cpu_seconds": spent.cpu_seconds,
+            "others_peak_mb": spent.peak_mb,
         }
 
-    def end(self) -> ScoredFacts:
+    def end(self, workers: Pool) -> ScoredFacts:
         """The riskiest pairs with their reasons, and what was scored; last of all the file that says it is complete."""
-        opened = PartScorer(self.folder.path, self.method, self.config)
+        opened = workers.scorer()
         if self.parts:
             write_riskiest(self.folder, opened, self.parts, self.config.reasons)
-        facts = self._facts(opened.scorer.states)
+        facts = self._facts(opened)
         write_json(self.folder.about_file, facts)
         remove_folder(self.folder.path / "gathered")
         remove_folder(self.folder.path / "pairs-of-records")
         return facts
 
     def _gathering(self, workers: Pool) -> Iterator[_Work]:
-        for left, right in self.given.parts(self.config.part_pairs):
+        for left, right in self.pairs.parts(self.config.part_pairs):
             number, self.parts = self.parts, self.parts + 1
             stored = self.folder.gathered_file(number) if self.competes else self.folder.pairs_file(number)
             yield len(left), None if stored.exists() else workers.gather(number, left, right)
@@ -117,26 +119,26 @@ class Job:
             left, right, gathered = read_gathered(self.folder, number)
             yield len(left), workers.finish(number, competitors.against(left, right, gathered.low))
 
-    def _competitors(self) -> Competitors:
+    def _competitors(self, opened: PartScorer) -> Competitors:
         """The strongest competitors that all parts together have."""
-        found = Competitors(self.bundle, self.method, self.given.left, self.given.right)
+        found = Competitors(self.bundle, self.method, opened.left, opened.right)
         for number in range(self.parts):
             left, right, gathered = read_gathered(self.folder, number)
             found.add(left, right, gathered.low)
         return found
 
-    def _fingerprint(self) -> str:
+    def _fingerprint(self, left: Table, right: Table) -> str:
         """Of all that the stored bytes depend on."""
         digest = Fingerprint()
         for file in sorted(self.bundle.path.rglob("*")):
             if file.is_file():
                 digest.add_words(str(file.relative_to(self.bundle.path)), hashlib.sha256(file.read_bytes()).hexdigest())
-        for table in (self.given.left, self.given.right):
+        for table in (left, right):
             digest.add_table(table)
-        digest.add_words(self.method, self.config.to_json(), *self.given.words)
+        digest.add_words(self.method, self.config.to_json(), *self.pairs.words)
         return digest.hexdigest()
 
-    def _facts(self, states: int) -> ScoredFacts:
+    def _facts(self, opened: PartScorer) -> ScoredFacts:
         pairs = matches = spared = unasked = 0
         for number in range(self.parts):
             table = load_columns(self.folder.pairs_file(number), columns=["label", "asked", "bound"])
@@ -145,7 +147,6 @@ class Job:
             spared += pc.sum(table.column("bound")).as_py() or 0
             unasked += pc.sum(pc.equal(table.column("asked"), 0)).as_py() or 0
         _, method = self.bundle.method(self.method)
-        left, right = self.given.left, self.given.right
         return {
             "format": FORMAT,
             "run": self.bundle.facts["run"],
@@ -155,14 +156,14 @@ class Job:
             "labels_used": method["labels_used"],
             "fingerprint": read_json(self.folder.plan_file)["fingerprint"],
             "self_join": self.bundle.facts["self_join"],
-            "attributes": list(left.attributes),
+            "attributes": list(opened.left.attributes),
             "pairs": pairs,
             "parts": self.parts,
             "part_pairs": self.config.part_pairs,
             "matches": int(matches),
             "spared": int(spared),
             "unasked": int(unasked),
-            "records": {"left": len(left), "right": len(right)},
+            "records": {"left": len(opened.left), "right": len(opened.right)},
             "settings": dataclasses.asdict(self.config),
             "version": __version__,
         }
@@ -181,7 +182,7 @@ class _Progress:
 
 
 class _Spent:
-    """What the scoring processes have needed so far, all together."""
+    """What the other processes that score have needed so far, all together."""
 
     def __init__(self) -> None:
         self._last: dict[int, Done] = {}
@@ -189,8 +190,9 @@ class _Spent:
 
     def add(self, done: Done | None) -> None:
         if done is not None:
-            self._last[done.process] = done
             self.pairs += done.pairs
+            if done.process != os.getpid():
+                self._last[done.process] = done
 
     @property
     def peak_mb(self) -> float:

@@ -11,17 +11,20 @@ from riskcore.columns import LEFT_ID, LEFT_ROW, RIGHT_ID, RIGHT_ROW
 from riskcore.config import ScaleConfig
 from riskcore.runs.bundle.read import Bundle
 from riskcore.scale.folder import ScoredFolder
-from riskcore.scale.scorer import GatheredPairs, PairScorer
+from riskcore.scale.scorer import GatheredPairs, PairScorer, PreparedTables
 from riskcore.storage.parquet import load_columns
 
 
 class PartScorer:
     """Everything that is needed for the parts of a folder, opened once."""
 
-    def __init__(self, folder: Path, method: str, config: ScaleConfig) -> None:
+    def __init__(self, folder: Path, method: str, config: ScaleConfig, tables: PreparedTables | None = None) -> None:
+        """`tables` are those of the folder, where they are prepared already."""
         self.folder = ScoredFolder(folder)
-        self.left, self.right = self.folder.tables()
-        self.scorer = PairScorer(Bundle(self.folder.bundle), self.left, self.right, method, config)
+        bundle = Bundle(self.folder.bundle)
+        tables = tables or PreparedTables.of(bundle, *self.folder.tables())
+        self.left, self.right = tables.left, tables.right
+        self.scorer = PairScorer(bundle, tables, method, config)
         self._left_ids = pa.array(self.left.ids, pa.large_string())
         self._right_ids = self._left_ids if self.right is self.left else pa.array(self.right.ids, pa.large_string())
 

@@ -1,7 +1,8 @@
-"""The processes that score parts: each opens bundle and tables once, then takes part after part.
+"""The processes that score parts: this one and others. Each opens the bundle once, then takes part after part. The
+tables are prepared once, into a file that all of them map.
 
-They are started anew, not forked: torch and Arrow keep threads that a fork would break. On Linux, the system ends them
-with the process that started them, however that ends.
+The others are started anew, not forked: torch and Arrow keep threads that a fork would break. On Linux, the system ends
+them with the thread that started them, however that ends.
 """
 
 from __future__ import annotations
@@ -9,26 +10,35 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
+import gc
 import os
+import queue
 import resource
 import signal
 import sys
 import time
-from collections.abc import Iterator
-from concurrent.futures import Future, ProcessPoolExecutor
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 import pyarrow as pa
+from threadpoolctl import threadpool_limits
 
 from riskcore.config import ScaleConfig
 from riskcore.errors import StorageError
+from riskcore.runs.bundle.read import Bundle
+from riskcore.scale.folder import ScoredFolder
+from riskcore.scale.mapped import Mapped
 from riskcore.scale.parts import PartScorer
+from riskcore.scale.scorer import PreparedTables
+from riskcore.storage.files import remove_file
 
 _PR_SET_PDEATHSIG = 1
+_Work = Literal["gather", "finish"]
 _AHEAD = 2  # parts handed out beyond those that are worked on, so that no process waits
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
@@ -50,6 +60,7 @@ class Pool(Protocol):
 
     def gather(self, part: int, left: np.ndarray, right: np.ndarray) -> Future[Done]: ...
     def finish(self, part: int, competitors: np.ndarray) -> Future[Done]: ...
+    def scorer(self) -> PartScorer: ...  # of this process
 
 
 class InThisProcess:
@@ -61,23 +72,55 @@ class InThisProcess:
         self._scorer = scorer
 
     def gather(self, part: int, left: np.ndarray, right: np.ndarray) -> Future[Done]:
-        return _done(self._scorer.gather(part, left, right))
+        return _done(told(self._scorer.gather(part, left, right)))
 
     def finish(self, part: int, competitors: np.ndarray) -> Future[Done]:
-        return _done(self._scorer.finish(part, competitors))
+        return _done(told(self._scorer.finish(part, competitors)))
+
+    def scorer(self) -> PartScorer:
+        return self._scorer
 
 
 class InProcesses:
-    """Several parts at a time, in processes of their own."""
+    """Several parts at a time: one in a thread of this process, each other one in a process of its own."""
 
-    def __init__(self, executor: ProcessPoolExecutor, processes: int) -> None:
-        self._executor, self.ahead = executor, processes + _AHEAD
+    def __init__(self, here: PartScorer, others: Sequence[ProcessPoolExecutor], threads: ThreadPoolExecutor) -> None:
+        self._here, self._threads, self.ahead = here, threads, 1 + len(others) + _AHEAD
+        self._idle: queue.SimpleQueue[ProcessPoolExecutor | None] = queue.SimpleQueue()
+        for one in (*others, None):  # None: this process
+            self._idle.put(one)
 
     def gather(self, part: int, left: np.ndarray, right: np.ndarray) -> Future[Done]:
-        return self._executor.submit(_gather, part, left, right)
+        return self._threads.submit(self._work, "gather", part, left, right)
 
     def finish(self, part: int, competitors: np.ndarray) -> Future[Done]:
-        return self._executor.submit(_finish, part, competitors)
+        return self._threads.submit(self._work, "finish", part, competitors)
+
+    def scorer(self) -> PartScorer:
+        return self._here
+
+    def _work(self, what: _Work, part: int, *arrays: np.ndarray) -> Done:
+        """There are as many threads as processes, so one of these is idle."""
+        process = self._idle.get()
+        try:
+            if process is None:
+                return _do(self._here, what, part, *arrays)
+            return process.submit(_do_there, what, part, *arrays).result()
+        finally:
+            self._idle.put(process)
+
+
+@dataclasses.dataclass(frozen=True)
+class _Opening:
+    """What a process opens."""
+
+    folder: Path
+    method: str
+    config: ScaleConfig
+    tables: Mapped
+
+    def open(self) -> PartScorer:
+        return PartScorer(self.folder, self.method, self.config, self.tables.open())
 
 
 @contextlib.contextmanager
@@ -86,17 +129,45 @@ def pool(folder: Path, method: str, config: ScaleConfig, processes: int) -> Iter
     if processes <= 1:
         yield InThisProcess(PartScorer(folder, method, config))
         return
-    with _one_thread_each():
-        executor = ProcessPoolExecutor(processes, get_context("spawn"), _open, (os.getpid(), folder, method, config))
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(_one_thread_each())
+        opening = _Opening(folder, method, config, stack.enter_context(_shared_tables(folder)))
+        others = [
+            ProcessPoolExecutor(1, get_context("spawn"), _open, (os.getpid(), opening)) for _ in range(processes - 1)
+        ]
+        for one in others:
+            stack.callback(one.shutdown, wait=True, cancel_futures=True)
+            one.submit(os.getpid)  # starts the process, from this thread
+        threads = ThreadPoolExecutor(processes, "scoring")
+        stack.callback(threads.shutdown, wait=True, cancel_futures=True)
         try:
-            yield InProcesses(executor, processes)
+            yield InProcesses(opening.open(), others, threads)
         except BrokenProcessPool as error:
             raise StorageError(
                 "A process that scored pairs was ended from outside, perhaps for lack of memory. Finished parts are "
                 "kept: start again, with fewer --processes if memory is short."
             ) from error
-        finally:
-            executor.shutdown(wait=True, cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _shared_tables(folder: Path) -> Iterator[Mapped]:
+    """The tables of a folder, prepared, in a file that lies there meanwhile."""
+    scored = ScoredFolder(folder)
+    try:
+        tables = Mapped.write(PreparedTables.of(Bundle(scored.bundle), *scored.tables()), scored.shared_tables)
+        _give_back_memory()
+        yield tables
+    finally:
+        remove_file(scored.shared_tables)
+
+
+def _give_back_memory() -> None:
+    """What was freed goes back to the system. Libraries keep it, for themselves."""
+    gc.collect()
+    pa.default_memory_pool().release_unused()
+    if sys.platform == "linux":
+        with contextlib.suppress(AttributeError):  # musl has none
+            ctypes.CDLL(None).malloc_trim(0)
 
 
 def peak_mb() -> float:
@@ -114,7 +185,7 @@ def peak_mb() -> float:
 _scorer: PartScorer | None = None  # of a scoring process
 
 
-def _open(parent: int, folder: Path, method: str, config: ScaleConfig) -> None:
+def _open(parent: int, opening: _Opening) -> None:
     global _scorer
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
@@ -122,22 +193,22 @@ def _open(parent: int, folder: Path, method: str, config: ScaleConfig) -> None:
             os._exit(1)
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the process that started this one decides
     pa.set_cpu_count(1)
-    _scorer = PartScorer(folder, method, config)
+    _scorer = opening.open()
 
 
-def _gather(part: int, left: np.ndarray, right: np.ndarray) -> Done:
+def _do_there(what: _Work, part: int, *arrays: np.ndarray) -> Done:
     assert _scorer is not None
-    return told(_scorer.gather(part, left, right))
+    return _do(_scorer, what, part, *arrays)
 
 
-def _finish(part: int, competitors: np.ndarray) -> Done:
-    assert _scorer is not None
-    return told(_scorer.finish(part, competitors))
+def _do(scorer: PartScorer, what: _Work, part: int, *arrays: np.ndarray) -> Done:
+    work = scorer.gather if what == "gather" else scorer.finish
+    return told(work(part, *arrays))
 
 
-def _done(pairs: int) -> Future[Done]:
+def _done(done: Done) -> Future[Done]:
     future: Future[Done] = Future()
-    future.set_result(told(pairs))
+    future.set_result(done)
     return future
 
 
@@ -148,12 +219,15 @@ def told(pairs: int) -> Done:
 
 @contextlib.contextmanager
 def _one_thread_each() -> Iterator[None]:
-    """Processes that are started here use one thread: there is one for each core."""
-    before = {name: os.environ.get(name) for name in _THREADS}
+    """Each process uses one thread, those that are started here too: there is one for each core."""
+    before, arrow = {name: os.environ.get(name) for name in _THREADS}, pa.cpu_count()
     os.environ.update(dict.fromkeys(_THREADS, "1"))
+    pa.set_cpu_count(1)
     try:
-        yield
+        with threadpool_limits(1):
+            yield
     finally:
+        pa.set_cpu_count(arrow)
         for name, value in before.items():
             if value is None:
                 os.environ.pop(name, None)

@@ -66,22 +66,22 @@ def score(
             bundle, pairs, left, right, top=top, workspace=folder.path / "pairs-of-records",
             on_progress=lambda what, share: tell(what, READING * share),
         )  # fmt: skip
-        job = Job(folder, bundle, name, config, given)
-        if job.begin():
+        job = Job(folder, bundle, name, config, given.pairs)
+        if job.begin(given.left, given.right):
             return Scored(folder, folder.facts(), read_json(folder.measured_file))
+        del given
         reading = time.monotonic() - started
         local = partial(pool, processes=processes)
         with (engine or local)(folder.path, name, config) as workers:
             measured = job.work(workers, tell)
-        tell("finding the riskiest pairs", 0.98)
-        facts = job.end()
-    apart = engine is not None or processes > 1  # this process only handed parts out
+            tell("finding the riskiest pairs", 0.98)
+            facts = job.end(workers)
     measured |= {
         "reading": round(reading, 2),
         "total": round(time.monotonic() - started, 2),
         "processes": processes,
-        "cpu_seconds": round(measured["cpu_seconds"] + apart * time.process_time(), 2),
-        "peak_mb": round(measured["peak_mb"] + apart * peak_mb(), 1),
+        "cpu_seconds": round(measured.pop("others_cpu_seconds") + time.process_time(), 2),
+        "peak_mb": round(measured.pop("others_peak_mb") + peak_mb(), 1),
     }
     write_json(folder.measured_file, measured)
     return Scored(folder, facts, measured)

@@ -17,6 +17,7 @@ from scipy.special import expit
 from riskcore.config import ScaleConfig
 from riskcore.data.pairs import Pairs, Table
 from riskcore.matchers.base import Arrays, Examples
+from riskcore.metrics.matrix import PreparedMetrics
 from riskcore.risk.log_odds import log_odds
 from riskcore.runs.bundle.read import Bundle
 from riskcore.scale.bounds import SLACK, Bounds, rule_bounds
@@ -45,19 +46,32 @@ class GatheredPairs:
 Settled = Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], np.ndarray]  # rows, low, high, spread: which are
 
 
+@dataclasses.dataclass(frozen=True, eq=False)
+class PreparedTables:
+    """Two tables and the metrics of a bundle, prepared for any pairs of their records."""
+
+    left: Table
+    right: Table
+    metrics: tuple[PreparedMetrics, ...]
+
+    @classmethod
+    def of(cls, bundle: Bundle, left: Table, right: Table) -> PreparedTables:
+        return cls(left, right, tuple(space.prepared(left, right) for space in bundle.spaces))
+
+
 class PairScorer:
     """A method of a bundle, ready to score any pairs of two tables."""
 
     def __init__(
-        self, bundle: Bundle, left: Table, right: Table, method: str | None = None, config: ScaleConfig | None = None
+        self, bundle: Bundle, tables: PreparedTables, method: str | None = None, config: ScaleConfig | None = None
     ) -> None:
         self.config = config or ScaleConfig()
-        self.bundle, self.left, self.right = bundle, left, right
+        self.bundle, self.left, self.right = bundle, tables.left, tables.right
         self.method, self.facts = bundle.method(method)
         self.model: AnswerModel = bundle.answer_model(self.method)
         self.voices = _Voices(self.model)
         self.states = len(self.voices.all_states())  # of the matcher, that may be asked
-        self._metrics = [space.prepared(left, right) for space in bundle.spaces]
+        self._metrics = tables.metrics
 
     def pairs(self, left_rows: np.ndarray, right_rows: np.ndarray) -> Pairs:
         """These pairs, without ids: nothing here looks at them."""

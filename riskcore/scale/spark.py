@@ -30,6 +30,7 @@ from riskcore.provenance import versions
 from riskcore.runs.folder import RunFolder
 from riskcore.scale.folder import ScoredFolder
 from riskcore.scale.job import OnShare
+from riskcore.scale.parts import PartScorer
 from riskcore.scale.processes import Done, Pool
 from riskcore.scale.score import Engine, Scored, score
 from riskcore.scale.spark_tasks import ANSWER, MARGIN_TYPE, REQUEST, ROW_TYPE, Archive, Opening, pack, score_parts
@@ -123,6 +124,7 @@ class InSpark:
         jobs = -(-2 * processes // self._parts_per_job)  # as much waits as is worked on, so that no core does
         self.ahead = self._parts_per_job * (jobs + 1)
         self._waiting: queue.Queue[tuple[dict[str, Any], Future[Done]] | None] = queue.Queue()
+        self._scorer: PartScorer | None = None  # of the driver
         self._closed, self._group = False, f"riskcore-{uuid.uuid4().hex}"
         self._threads = [InheritableThread(target=self._serve, daemon=True) for _ in range(jobs)]
         for thread in self._threads:
@@ -137,6 +139,11 @@ class InSpark:
         return self._queued(
             {"part": part, "gathered": gathered, "competitors": competitors.astype(MARGIN_TYPE).tobytes()}
         )
+
+    def scorer(self) -> PartScorer:
+        if self._scorer is None:
+            self._scorer = PartScorer(self._folder.path, self._opening.method, self._opening.config)
+        return self._scorer
 
     def give_up(self) -> None:
         """End what Spark is working on."""
