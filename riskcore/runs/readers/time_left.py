@@ -54,20 +54,27 @@ def step_words(step: str) -> str:
     return words or f"Run {step}"
 
 
-def step_seconds(config: RunConfig, sizes: RunSizes = TYPICAL) -> dict[str, float]:
-    """Rough seconds of every step."""
+def step_seconds(config: RunConfig, sizes: RunSizes = TYPICAL, speed: float | None = None) -> dict[str, float]:
+    """Rough seconds of every step; `speed` is the matcher's in pairs a second, where it was measured."""
     seconds = {"data": 1.0, "evidence": 2.0 + sizes.all / 2500, "report": 2.0 + sizes.target / 20_000}
     steps = steps_of(config)
     if BASE_LEARNERS_STEP in steps:
-        seconds[BASE_LEARNERS_STEP] = base_learners(config, sizes)
-    return {step: seconds[step] if step in seconds else method_seconds(step, config, sizes) for step in steps}
+        seconds[BASE_LEARNERS_STEP] = base_learners(config, sizes, speed)
+    return {step: seconds[step] if step in seconds else method_seconds(step, config, sizes, speed) for step in steps}
 
 
-def estimate_seconds(config: RunConfig, sizes: RunSizes, past: Iterable[tuple[float, float]] = ()) -> float:
+def estimate_seconds(
+    config: RunConfig, sizes: RunSizes, past: Iterable[tuple[float, float]] = (), speed: float | None = None
+) -> float:
     """Seconds of the whole run. `past` has estimated and true seconds of finished runs with the same matcher."""
+    return (_START_SECONDS + sum(step_seconds(config, sizes, speed).values())) * correction(past)
+
+
+def correction(past: Iterable[tuple[float, float]]) -> float:
+    """What an estimate is to be multiplied by, from estimated and true seconds of finished runs."""
     ratios = sorted(true / guess for guess, true in past if guess > 0 and true > 0)
     ratio = ratios[len(ratios) // 2] if ratios else 1.0
-    return (_START_SECONDS + sum(step_seconds(config, sizes).values())) * min(max(ratio, 0.1), 10.0)
+    return min(max(ratio, 0.1), 10.0)
 
 
 def finished_alike(records: Sequence[RunRecord], kind: str) -> list[RunRecord]:
@@ -75,13 +82,13 @@ def finished_alike(records: Sequence[RunRecord], kind: str) -> list[RunRecord]:
     return [r for r in records if r.state is RunState.DONE and r.config.matcher.kind == kind][:5]
 
 
-def past_seconds(records: Iterable[RunRecord]) -> list[tuple[float, float]]:
+def past_seconds(records: Iterable[RunRecord], speed: float | None = None) -> list[tuple[float, float]]:
     """Estimated and true seconds of finished runs."""
     found = []
     for record in records:
         sizes = sizes_of(RunFolder(record.folder))
         if sizes is not None:
-            found.append((estimate_seconds(record.config, sizes), record.seconds))
+            found.append((estimate_seconds(record.config, sizes, speed=speed), record.seconds))
     return found
 
 

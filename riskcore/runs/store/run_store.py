@@ -110,9 +110,10 @@ class RunStore:
         wanted = sa.select(runs.c.config).where(runs.c.id == run)
         return RunConfig.from_stored(self.database.fetch(lambda tx: tx.scalar(wanted)) or "{}")
 
-    def events(self, run: str, after: int = 0, limit: int = 1000) -> builtins.list[Event]:
-        """Events of the run whose sequence number is above `after`, in order."""
+    def events(self, run: str, after: int = 0, limit: int = 1000, kind: str | None = None) -> builtins.list[Event]:
+        """Events of the run whose sequence number is above `after`, in order; of one kind, if it is given."""
         wanted = sa.select(events).where(events.c.run == run, events.c.sequence > after)
+        wanted = wanted if kind is None else wanted.where(events.c.kind == kind)
         rows = self.database.fetch(lambda tx: tx.execute(wanted.order_by(events.c.sequence).limit(limit)).all())
         return [Event(row.sequence, _moment(row.at), row.kind, json.loads(row.record)) for row in rows]
 
