@@ -171,8 +171,8 @@ def _event_differences(store: RunStore, reference: RunRecord, run: RunRecord) ->
 
 
 def _identity(kind: str, record: dict[str, Any]) -> str | None:
-    """What identifies an event; events of states are left out, since they differ between the two runs."""
-    if kind == "state":
+    """What identifies an event; states and measured speeds are left out, since they differ between the two runs."""
+    if kind in ("state", "speed"):
         return None
     parts = (record.get(name) for name in ("phase", "task", "method", "epoch", "iteration", "done"))
     return "/".join([kind, *(str(part) for part in parts if part is not None)])

@@ -8,11 +8,11 @@ from pages.parts.frame.actions import action, barred
 from pages.parts.frame.glossary import formula
 from pages.parts.frame.navigation import SCREENS
 from pages.parts.frame.page import open_page, reviewer, section
-from pages.parts.frame.text import duration, literal, plural
+from pages.parts.frame.text import literal, plural
 from pages.parts.runs.continue_run import continues_words, offer_continue
 from pages.parts.runs.form_data import take_target
 from pages.parts.runs.repair_picture import watch_repair
-from pages.parts.runs.run_form import FilledForm, estimate_of, run_form
+from pages.parts.runs.run_form import FilledForm, forecast_of, run_form
 from pages.parts.runs.run_list import run_table
 from pages.parts.runs.run_picker import choose_run, no_runs, pick_run, store
 from pages.parts.runs.run_start import start_run
@@ -24,10 +24,10 @@ from riskcore.access import Role
 from riskcore.audit.labels import draft_config
 from riskcore.config import RunConfig
 from riskcore.runs import RunFolder
+from riskcore.runs.readers.forecast import cheaper
 from riskcore.runs.sample_files import sample_sentence
 
 WATCH, NEW = "Watch a run", "Start a new run"
-LONG_RUN = 3600  # seconds; above this the form suggests how to make the run shorter
 
 
 @action(Role.OPERATOR)
@@ -76,13 +76,14 @@ def offer_draft(filled: FilledForm) -> None:
 
 def offer(label: str, icon: str, config: RunConfig, name: str) -> None:
     """The button that starts the run, and how long that takes."""
-    seconds = estimate_of(config)
+    found = forecast_of(config)
     row = st.columns([2, 8], vertical_alignment="center")
     row[0].button(label, type="primary", icon=icon, on_click=begin, args=(config, name), disabled=barred(begin))
-    long = " It continues when you close the browser." if seconds > 60 else ""
-    row[1].markdown(f"Estimated time: about **{duration(seconds)}** on this machine.{long}")
-    if seconds > LONG_RUN:
-        st.caption("For a quick try, choose a faster matcher, fewer epochs or fewer iterations.")
+    long = " It continues when you close the browser." if found.seconds > 60 else ""
+    row[1].markdown(f"Estimated time on this machine: **{found.words}**.{long}")
+    row[1].caption(found.basis)
+    if found.long:
+        st.warning(f"This run takes long. {cheaper(config, found)}", icon=":material/hourglass_top:")
 
 
 def show_chosen() -> None:

@@ -11,9 +11,17 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
 from rich.text import Text
 
-from riskcore.registry import iterations_of
-from riskcore.runs.readers.time_left import seconds_left, share_done, step_seconds, time_left_text, within_evidence
-from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
+from riskcore.registry import METHODS, iterations_of
+from riskcore.runs.readers.time_left import (
+    pass_words,
+    seconds_left,
+    share_done,
+    step_seconds,
+    time_left_text,
+    within_evidence,
+    within_passes,
+)
+from riskcore.training.listeners import Listener, PairsProgress, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
@@ -71,6 +79,12 @@ class ProgressListener(Listener):
         own = record["phase"] == self.estimate.phase  # else a part of the step, such as the metrics of evidence
         self.estimate.step(share if own else within_evidence(record["phase"], share))
         self.show(self.estimate, record["phase"])
+
+    def on_pairs(self, record: PairsProgress) -> None:
+        task = record["task"]
+        if task == self.estimate.phase:  # else a method that is reported later
+            self.estimate.step(within_passes(record, int(task in METHODS and METHODS[task].iterates)))
+        self.show(self.estimate, pass_words(record))
 
     def on_start(self, record: TrainingStart) -> None:
         self._epochs = int(record.get("epochs") or 0)

@@ -19,6 +19,7 @@ from riskcore.errors import ConfigError
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
+    from riskcore.data.workload import Workload
     from riskcore.runs.documents import RankingRow, RunResults
     from riskcore.runs.store.run_record import RunRecord
     from riskcore.runs.store.run_store import RunStore
@@ -267,12 +268,25 @@ def _start(config: RunConfig, name: str | None, root: Path, detach: bool, as_jso
     for notice in data[0].notices:
         say(visible(notice), to_stderr=True)
     store = RunStore(root)
+    _say_how_long(store, config, data[0])
     record = _created(store, config, name)
     if detach:
         jobs.start(store, record.id)
         detached(store, record, as_json)
     else:
         work(store, record, as_json, data, time.perf_counter() - started)
+
+
+def _say_how_long(store: RunStore, config: RunConfig, workload: Workload) -> None:
+    """What a run of more than a few minutes will take, before it starts."""
+    from riskcore.runs.readers.forecast import SHORT_SECONDS, cheaper, forecast
+    from riskcore.training.costs import RunSizes
+
+    sizes = RunSizes(len(workload.source), len(workload.validation), len(workload.target))
+    found = forecast(store, config, sizes)
+    if found.seconds > SHORT_SECONDS:
+        advice = f" {cheaper(config, found)}" if found.long else ""
+        say(f"Estimated time on this machine: {found.words}. {found.basis}{advice}", to_stderr=True)
 
 
 def _created(store: RunStore, config: RunConfig, name: str | None) -> RunRecord:

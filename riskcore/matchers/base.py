@@ -7,6 +7,8 @@ A matcher turns pairs into match probabilities and can be trained. To add one:
    `begin` forgets everything and prepares for training data; `fine_tune` makes one pass over weighted
    pairs; `predict_proba` answers; `snapshot` and `restore` carry the weights as plain arrays.
    Training on labels, saving and loading then work, and so do checkpoints, resuming, cancelling and the risk phase.
+   A matcher whose passes last minutes takes one keyword more in `fine_tune`, `follower: PassFollower | None = None`:
+   then its passes are resumed in the middle, and their pairs are counted while they go on.
 2. Add its spec to `MATCHERS` in `riskcore/registry.py`, or offer it from another package: docs/extending.md.
 3. Add it to the list in `tests/matchers/test_contract.py`: one contract test runs over all matchers.
 4. Give it a section in `docs/matchers.md`.
@@ -37,6 +39,23 @@ ShouldStop = Callable[[], bool]
 def never() -> bool:
     """The default answer to "has someone cancelled this?"."""
     return False
+
+
+class PassFollower:
+    """Follows one pass for whoever asked for it, and keeps the state of one that does not end. This one does neither.
+
+    A pass that is followed asks `reached` first and goes on from there, to the same bits as if it had never stopped.
+    """
+
+    def reached(self) -> Arrays:
+        """The state in which the pass was interrupted; empty for one that begins."""
+        return {}
+
+    def advance(self, done: int, total: int, state: Callable[[], Arrays]) -> None:
+        """So many of the pairs are done. `state` is costly, and called only where it is to be kept now."""
+
+    def stop(self, done: int, state: Callable[[], Arrays]) -> None:
+        """The pass was cancelled after so many pairs, and ends with an error."""
 
 
 class Rates(NamedTuple):

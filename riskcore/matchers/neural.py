@@ -8,7 +8,10 @@ from __future__ import annotations
 
 import abc
 import contextlib
+import dataclasses
 from collections.abc import Iterator, Sequence
+from functools import partial
+from itertools import islice
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -17,7 +20,17 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from riskcore.errors import CancelledError, MatcherError
-from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, as_sets, metrics_of, never
+from riskcore.matchers.base import (
+    Arrays,
+    Examples,
+    Matcher,
+    PassFollower,
+    ShouldStop,
+    TuningSet,
+    as_sets,
+    metrics_of,
+    never,
+)
 from riskcore.matchers.wide import Standardiser
 
 CLIP_NORM = 5.0  # one odd batch must not throw the weights away
@@ -91,26 +104,33 @@ class NeuralMatcher(Matcher):
         seed: int = 0,
         batch_size: int | None = None,
         should_stop: ShouldStop = never,
+        follower: PassFollower | None = None,
     ) -> float:
         network, parts = self._ready(), as_sets(sets)
         if not parts:
             return 0.0
+        follower = follower or PassFollower()
+        reached = _Reached.of(follower.reached(), self)
         optimiser = self._optimiser(self.rates.fine_tune if rate is None else rate)
         match, non_match = (
             torch.from_numpy(np.concatenate([getattr(part, side) for part in parts]).astype(np.float32))
             for side in ("match", "non_match")
         )
-        total, order = 0.0, np.random.default_rng(seed)
+        order, state = np.random.default_rng(seed), partial(reached.arrays, self)
         network.train()
         with _seeded(seed):
             work = self._work([part.examples for part in parts], training=True)
-            for rows in _shuffled_batches(work.lengths, batch_size or self.batch_size_for(len(match)), order):
+            reached.restore_randomness()
+            batches = _shuffled_batches(work.lengths, batch_size or self.batch_size_for(len(match)), order)
+            for rows in islice(batches, reached.batches, None):
                 if should_stop():
+                    follower.stop(reached.pairs, state)
                     raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
                 loss = weighted_loss(work.logits(rows), match[rows], non_match[rows])
                 take_step(network, optimiser, loss)
-                total += loss.item() * len(rows)
-        return total / len(match)
+                reached.add(rows, loss.item())
+                follower.advance(reached.pairs, len(match), state)
+        return reached.loss / len(match)
 
     def predict_proba(self, examples: Examples) -> np.ndarray:
         answers = np.zeros(len(examples))
@@ -191,6 +211,41 @@ class NeuralMatcher(Matcher):
     def _groups(self) -> list[dict[str, Any]]:
         """What trains; a group may have a `haste` that multiplies its rate."""
         return [{"params": list(self._trained().values())}]
+
+
+@dataclasses.dataclass(eq=False)
+class _Reached:
+    """How far a pass has come: with the matcher's weights and moments, all that the rest of it follows from."""
+
+    batches: int = 0
+    pairs: int = 0
+    loss: float = 0.0  # summed over these pairs
+    randomness: Tensor | None = None  # torch's, where an interrupted pass goes on
+
+    @classmethod
+    def of(cls, arrays: Arrays, matcher: NeuralMatcher) -> _Reached:
+        """Where a pass was interrupted, with the matcher as it was then; or the beginning."""
+        if not arrays:
+            return cls()
+        own = _named(arrays, "pass.")
+        matcher.restore({name: array for name, array in arrays.items() if not name.startswith("pass.")})
+        randomness = torch.from_numpy(own["randomness"].copy())
+        return cls(int(own["batches"]), int(own["pairs"]), float(own["loss"]), randomness)
+
+    def restore_randomness(self) -> None:
+        if self.randomness is not None:
+            torch.set_rng_state(self.randomness)
+
+    def add(self, rows: np.ndarray, loss: float) -> None:
+        self.batches += 1
+        self.pairs += len(rows)
+        self.loss += loss * len(rows)
+
+    def arrays(self, matcher: NeuralMatcher) -> Arrays:
+        """This and the matcher, to be kept."""
+        own = {"batches": self.batches, "pairs": self.pairs, "loss": self.loss}
+        arrays = {f"pass.{name}": np.array(value) for name, value in own.items()}
+        return matcher.snapshot(moments=True) | arrays | {"pass.randomness": _copy(torch.get_rng_state())}
 
 
 def weighted_loss(logits: Tensor, match: Tensor, non_match: Tensor) -> Tensor:

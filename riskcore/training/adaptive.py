@@ -37,6 +37,7 @@ from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.folds import folds_of
 from riskcore.training.iterations import Iterations
 from riskcore.training.listeners import Listener, notify
+from riskcore.training.passes import Passes
 from riskcore.training.results import (
     IterationChoice,
     IterationRow,
@@ -85,15 +86,17 @@ def adapt(
     probabilities of `validation` and `target` pairs, where they are known.
     """
     evidence = evidence if config.adapt.use_rules else _without_rules(evidence)
-    done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
+    made_from = config.to_json() + evidence.fingerprint
+    done = Iterations.resume(matcher, checkpoint, made_from)
     last = config.adapt.iterations if matcher.trainable else 0  # external scores are ranked as they are
+    passes = Passes("risk", "iteration", last, made_from, listeners, checkpoint, should_stop)
     near, best = near_source(evidence, config), partial(best_iteration, config=config.adapt)
     untold: list[_Untold] = []
     for iteration in range(len(done.rows), last + 1):
-        started = time.perf_counter()
+        started, earlier = time.perf_counter(), 0.0
         weights = _loss_weights(evidence, done.arrays, config) if iteration else {}
         if iteration:
-            _one_pass(matcher, evidence, weights, config, iteration, should_stop)
+            earlier = _one_pass(matcher, evidence, weights, config, iteration, passes)
         known = start if start is not None and not iteration else {}
         probability, validated = (
             known[name] if name in known else matcher.predict_proba(part.examples)
@@ -103,7 +106,7 @@ def adapt(
         fit = _fit(evidence.prior, evidence.validation, fitted_on, config)
         scores = fit.model.score(probability, evidence.target.source_fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, done.arrays.get("label", scores.label))
-        row |= {"near_source": near, "seconds": time.perf_counter() - started}
+        row |= {"near_source": near, "seconds": earlier + time.perf_counter() - started}
         arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_non_match")}
         done.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **weights}, best)
         told = IterationScores("risk", iteration, scores, fit.model, row, learned=matcher.snapshot())
@@ -113,6 +116,7 @@ def adapt(
                 one.tell(rank, listeners)
             untold.clear()
             done.save(matcher)
+            passes.forget()
     matcher.restore(done.best)
     return Adapted(tuple(done.rows), best(done.rows))
 
@@ -181,16 +185,17 @@ def _loss_weights(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays
 
 
 def _one_pass(
-    matcher: Matcher, evidence: Evidence, weights: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
-) -> None:
-    """One pass over target and, where they join, validation pairs with the risk loss; VaR is held constant."""
+    matcher: Matcher, evidence: Evidence, weights: Arrays, config: RunConfig, iteration: int, passes: Passes
+) -> float:
+    """One pass over target and, where they join, validation pairs with the risk loss; VaR is held constant. Returns the
+    seconds it had taken when it was interrupted."""
     sets = [TuningSet(evidence.target.examples, weights["target_match"], weights["target_non_match"])]
     if config.adapt.folds:
         sets.append(
             TuningSet(evidence.validation.examples, weights["validation_match"], weights["validation_non_match"])
         )
     seed = stream_seed(config.seed, Stream.RISK_PASS, iteration)
-    matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
+    return passes.make(matcher, sets, iteration, rate=config.adapt.rate, seed=seed).earlier
 
 
 def _without_rules(evidence: Evidence) -> Evidence:

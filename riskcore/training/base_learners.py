@@ -22,7 +22,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
 from riskcore.config import RunConfig, StackConfig
-from riskcore.matchers.base import Arrays, Matcher, ShouldStop
+from riskcore.matchers.base import Arrays, Matcher
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.risk import RiskModel, prior_model
 from riskcore.risk.fit import fit_risk_model
@@ -39,6 +39,7 @@ from riskcore.training.fitted_learners import (
     log_odds,
 )
 from riskcore.training.forest import train_forest, with_flags
+from riskcore.training.passes import Passes
 from riskcore.training.stored_forest import StoredForest
 from riskcore.training.supervised import rate_at
 from riskcore.training.validation_tuning import fine_tune_on_labels
@@ -156,18 +157,20 @@ def _target_rules(train: EvidencePart, config: RunConfig) -> TargetRulesLearner:
     return TargetRulesLearner(rules, with_decided_rules(model, config), config.risk)
 
 
-def fine_tuned_weights(matcher: Matcher, train: ScoredPart, config: RunConfig, should_stop: ShouldStop) -> Arrays:
+def fine_tuned_weights(
+    matcher: Matcher, train: ScoredPart, config: RunConfig, passes: Passes, before: int = 0
+) -> Arrays:
     """What the matcher has learned after fine-tuning on the labels of `train`; it is left as it was.
 
     The rate is the one it was trained with, on the same schedule: at the lower rate of adaptive training, thousands of
-    labels would stay half learned.
+    labels would stay half learned. `before` is the number of the pass before the first of these.
     """
-    before, passes = matcher.snapshot(), config.adapt.iterations
-    tune = dataclasses.replace(config.tune, epochs=passes)
-    rates = [rate_at(one, tune, matcher.rates.train) for one in range(1, passes + 1)]
-    fine_tune_on_labels(matcher, train.part.examples, config, rates, should_stop)
+    start, count = matcher.snapshot(), config.adapt.iterations
+    tune = dataclasses.replace(config.tune, epochs=count)
+    rates = [rate_at(one, tune, matcher.rates.train) for one in range(1, count + 1)]
+    fine_tune_on_labels(matcher, train.part.examples, config, rates, passes, before=before)
     weights = matcher.snapshot()
-    matcher.restore(before)
+    matcher.restore(start)
     return weights
 
 

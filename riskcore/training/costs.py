@@ -23,14 +23,17 @@ class RunSizes:
         return self.source + self.validation + self.target
 
 
-def method_seconds(method: str, config: RunConfig, sizes: RunSizes) -> float:
-    """The seconds that a method may take; a method without an estimate of its own trains, as most do."""
-    speed = MATCHERS[config.matcher.kind].pairs_per_second
+def method_seconds(method: str, config: RunConfig, sizes: RunSizes, speed: float | None = None) -> float:
+    """The seconds that a method may take; a method without an estimate of its own trains, as most do. `speed` is the
+    matcher's in pairs a second, where it was measured."""
+    speed = speed or MATCHERS[config.matcher.kind].pairs_per_second
     estimate = METHODS[method].seconds
     return float(load_attribute(estimate)(config, sizes, speed)) if estimate else transfer(config, sizes, speed)
 
 
 def tradition(config: RunConfig, sizes: RunSizes, speed: float) -> float:
+    if config.start:  # trained in another run
+        return _predictions(sizes, speed)
     seen = config.tune.epochs * (sizes.source + _PREDICT * sizes.validation)
     return seen / speed + _predictions(sizes, speed)
 
@@ -39,13 +42,14 @@ def risk(config: RunConfig, sizes: RunSizes, speed: float) -> float:
     return config.adapt.iterations * (_pass(sizes, speed) + _refit(sizes)) + _predictions(sizes, speed)
 
 
-def base_learners(config: RunConfig, sizes: RunSizes) -> float:
+def base_learners(config: RunConfig, sizes: RunSizes, speed: float | None = None) -> float:
     """Forests are grown for every fold, and the matcher is fine-tuned on the validation labels in each."""
     adapt, matcher = config.adapt, MATCHERS[config.matcher.kind]
+    speed = speed or matcher.pairs_per_second
     folds = adapt.stacking_folds if sizes.validation < adapt.few_validation_pairs else adapt.fine_tuning_folds
-    tuned = adapt.iterations * sizes.validation * folds / matcher.pairs_per_second if matcher.trainable else 0.0
+    tuned = adapt.iterations * sizes.validation * folds / speed if matcher.trainable else 0.0
     forests = (adapt.stacking_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500)
-    return _predictions(sizes, matcher.pairs_per_second) + forests + tuned
+    return _predictions(sizes, speed) + forests + tuned
 
 
 def risk_plus(config: RunConfig, sizes: RunSizes, speed: float) -> float:

@@ -27,6 +27,7 @@ from riskcore.training.base_learners import (
 from riskcore.training.checkpoint import Checkpoint, Progress
 from riskcore.training.competition import CompetingCandidates, Competition
 from riskcore.training.evidence import Evidence, EvidencePart
+from riskcore.training.fine_tuned_fits import forget_fits
 from riskcore.training.fitted_learners import FittedLearners, ForestLearner
 from riskcore.training.listeners import Listener
 from riskcore.training.out_of_fold import (
@@ -77,9 +78,10 @@ class Ensemble:
         made_from = config.to_json() + evidence.fingerprint
         predicted = checkpoint.read(made_from) if checkpoint is not None else None
         if predicted is None:
-            predicted = self._predict(matcher, listeners, should_stop, start, on_metrics)
+            predicted = self._predict(matcher, listeners, should_stop, start, on_metrics, checkpoint)
             if checkpoint is not None:
                 checkpoint.write(predicted, made_from)
+                forget_fits(checkpoint)
         self.log_odds: Arrays = dict(predicted.groups["log_odds"])  # of `validation`, `target`, `unseen`
         self.learners = FittedLearners.stored(
             predicted.groups["learners"], predicted.groups["fine_tuned"], predicted.facts["learners"], config
@@ -159,6 +161,7 @@ class Ensemble:
         should_stop: ShouldStop,
         start: Arrays | None,
         on_metrics: Callable[[], Sequence[FitOnMetrics]] | None,
+        checkpoint: Checkpoint | None,
     ) -> Progress:
         """The base learners' log-odds.
 
@@ -176,7 +179,7 @@ class Ensemble:
         for _ in range(config.stack.doubting_rounds + 1):
             kept = dataclasses.replace(evidence, validation=evidence.validation.take(trusted))
             own = start or _probabilities(matcher, kept)
-            found = out_of_fold_log_odds(matcher, kept, config, listeners, should_stop, own, known)
+            found = out_of_fold_log_odds(matcher, kept, config, listeners, should_stop, own, known, checkpoint)
             rows = contradicted(self._beside(own["validation"], found.log_odds), kept.validation.labels)
             start = known = None  # they are of all validation pairs: from the second round on there are fewer
             doubted += trusted[rows].tolist()

@@ -43,6 +43,19 @@ class PhaseProgress(TypedDict):
     total: int
 
 
+class PairsProgress(TypedDict):
+    """How far a pass has come that lasts more than a moment."""
+
+    task: str  # whose pass: a method, or the base learners
+    unit: str  # what the passes are called: epoch, iteration, pass
+    number: int
+    of: int  # passes in all
+    done: int  # pairs
+    total: int
+    seconds: float  # of the pass so far, without a time at which it was interrupted
+    per_second: float  # pairs, since the pass began or went on
+
+
 class PhaseEnd(TypedDict):
     """A phase of a run is over."""
 
@@ -67,6 +80,9 @@ class Listener:
 
     def on_progress(self, record: PhaseProgress) -> None:
         """A step within a phase is done."""
+
+    def on_pairs(self, record: PairsProgress) -> None:
+        """A pass goes on: now and then while it does, and at the end of one of which that was said."""
 
     def on_phase_end(self, record: PhaseEnd) -> None:
         """A phase of a run is over."""
@@ -103,6 +119,8 @@ def notify(listeners: Iterable[Listener], event: Literal["on_end"], record: Trai
 def notify(listeners: Iterable[Listener], event: Literal["on_phase_start"], record: PhaseStart) -> None: ...
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_progress"], record: PhaseProgress) -> None: ...
+@overload
+def notify(listeners: Iterable[Listener], event: Literal["on_pairs"], record: PairsProgress) -> None: ...
 @overload
 def notify(listeners: Iterable[Listener], event: Literal["on_phase_end"], record: PhaseEnd) -> None: ...
 @overload

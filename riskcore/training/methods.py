@@ -83,7 +83,9 @@ def transfer(context: MethodContext) -> MethodResult:
 def supervised(context: MethodContext) -> MethodResult:
     """Fine-tune on the validation labels."""
     matcher = context.trained_matcher()
-    fine_tune_on_validation(matcher, context.evidence, context.config, context.listeners, context.should_stop)
+    fine_tune_on_validation(
+        matcher, context.evidence, context.config, context.listeners, context.should_stop, context.checkpoint()
+    )
     taught = bool(context.config.adapt.iterations)
     labels = context.labels_to_learn if taught else context.labels_to_choose
     return context.answer(matcher, labels, {}, taught=taught)

@@ -17,6 +17,7 @@ from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, notify
 from riskcore.training.method import MethodContext
 from riskcore.training.out_of_fold import FitOnMetrics
+from riskcore.training.passes import forget_pass
 from riskcore.training.results import MethodResult
 from riskcore.training.stored_results import result_progress, stored_result
 from riskcore.training.told import ToldFiles
@@ -160,6 +161,9 @@ def answer_of(context: MethodContext, made_from: str) -> MethodResult:
     )
     if done:
         done.write(result_progress(result), made_from)
+    own = context.checkpoint()
+    if own:
+        forget_pass(own)
     return result
 
 

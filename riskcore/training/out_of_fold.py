@@ -13,20 +13,18 @@ from riskcore.matchers.base import Arrays, Matcher, ShouldStop
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.base_learners import (
     ScoredPart,
-    fine_tuned_log_odds,
-    fine_tuned_weights,
     fit_metric_learners,
     fit_rule_learners,
     fit_source_learners,
 )
+from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.evidence import Evidence, EvidencePart
+from riskcore.training.fine_tuned_fits import FineTunedFits
 from riskcore.training.fitted_learners import FittedLearner, FittedLearners
 from riskcore.training.folds import folds_of
 from riskcore.training.listeners import Listener, notify
 
 Fold = tuple[np.ndarray, np.ndarray]  # rows held out, and the rest
-Fit = Callable[[ScoredPart], FittedLearners]
-Predict = Callable[[FittedLearners, ScoredPart], np.ndarray]  # log-odds
 
 
 @dataclasses.dataclass(frozen=True, eq=False)
@@ -79,10 +77,11 @@ def out_of_fold_log_odds(
     should_stop: ShouldStop,
     start: Arrays | None = None,
     on_metrics: Sequence[FitOnMetrics] | None = None,
+    checkpoint: Checkpoint | None = None,
 ) -> Predicted:
     """Log-odds of all base learners, pairs x learners: out-of-fold for validation pairs, fitted on all of them for
     target and unseen pairs. `start` are the matcher's probabilities, where they are known, and `on_metrics` what
-    `fit_on_metrics` gives for this evidence."""
+    `fit_on_metrics` gives for this evidence. Beside the checkpoint, what is done of the fine-tuning is kept."""
     parts = _scored_parts(matcher, evidence, start)
     validation = parts.pop("validation")
     folds, fewer = _stacking_folds(evidence, config), _fine_tuning_folds(matcher, evidence, config)
@@ -90,12 +89,15 @@ def out_of_fold_log_odds(
     columns, learners = _all_but_fine_tuned(evidence, validation, parts, config, step, on_metrics)
     fitted = FittedLearners(learners)
     if fewer:
-        fit, predict = _fine_tuned(matcher, config, should_stop)
-        tuned = fit(validation)
-        fitted = dataclasses.replace(fitted, fine_tuned=tuned.fine_tuned)
-        found = {name: predict(tuned, some) for name, some in parts.items()}
+        fits = FineTunedFits(matcher, evidence, config, len(fewer) + 1, listeners, checkpoint, should_stop)
+        tuned = fits.fit(0, validation, parts)
+        fitted = dataclasses.replace(fitted, fine_tuned=tuned.weights)
         step()
-        found["validation"] = _out_of_fold(fit, predict, validation, fewer, step)
+        found = {**tuned.log_odds, "validation": np.zeros(len(validation.part))}
+        for number, (fold, rest) in enumerate(fewer, start=1):
+            tuned = fits.fit(number, validation.take(rest), {"held out": validation.take(fold)})
+            found["validation"][fold] = tuned.log_odds["held out"]
+            step()
         columns = {name: np.column_stack([columns[name], found[name]]) for name in columns}
     return Predicted(columns, fitted)
 
@@ -187,32 +189,6 @@ def _fine_tuning_folds(matcher: Matcher, evidence: Evidence, config: RunConfig) 
     if len(labels) < adapt.few_validation_pairs:
         return _stacking_folds(evidence, config)
     return folds_and_rests(labels, adapt.fine_tuning_folds, stream_seed(config.seed, Stream.FINE_TUNING_FOLDS))
-
-
-def _fine_tuned(matcher: Matcher, config: RunConfig, should_stop: ShouldStop) -> tuple[Fit, Predict]:
-    """How the matcher is fine-tuned as a base learner, and what it says then."""
-
-    def fit(train: ScoredPart) -> FittedLearners:
-        return FittedLearners((), fine_tuned_weights(matcher, train, config, should_stop))
-
-    def predict(fitted: FittedLearners, some: ScoredPart) -> np.ndarray:
-        return fine_tuned_log_odds(matcher, fitted.fine_tuned, some, config.stack.probability_floor)
-
-    return fit, predict
-
-
-def _out_of_fold(
-    fit: Fit, predict: Predict, validation: ScoredPart, folds: Sequence[Fold], step: Callable[[], None]
-) -> np.ndarray:
-    """Log-odds of each validation pair from base learners fitted on the other folds."""
-    predicted: np.ndarray | None = None
-    for fold, rest in folds:
-        some = predict(fit(validation.take(rest)), validation.take(fold))
-        predicted = np.zeros((len(validation.part), *some.shape[1:])) if predicted is None else predicted
-        predicted[fold] = some
-        step()
-    assert predicted is not None
-    return predicted
 
 
 def _stepper(total: int, listeners: Sequence[Listener], should_stop: ShouldStop) -> Callable[[], None]:

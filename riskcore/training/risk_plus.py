@@ -40,6 +40,7 @@ from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.iterations import Iterations
 from riskcore.training.label_risk import label_risk
 from riskcore.training.listeners import Listener, notify
+from riskcore.training.passes import Passes
 from riskcore.training.results import IterationRow, IterationScores, LabelRisk, MethodResult, target_figures
 from riskcore.training.supervised import validation_scores
 
@@ -65,20 +66,23 @@ def train_risk_plus(
         return _matcher_alone(matcher, ensemble, listeners, [], NOTHING_TO_CHOOSE_BY)
     weights = matcher.snapshot()
     last = config.adapt.stacking_iterations if matcher.trainable else 0
-    done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
+    made_from = config.to_json() + evidence.fingerprint
+    done = Iterations.resume(matcher, checkpoint, made_from)
+    passes = Passes("risk+", "iteration", last, made_from, listeners, checkpoint, should_stop)
     for iteration in range(len(done.rows), last + 1):
-        started = time.perf_counter()
+        started, earlier = time.perf_counter(), 0.0
         if iteration:
-            _one_pass(matcher, evidence, done.arrays, config, iteration, should_stop)
+            earlier = _one_pass(matcher, evidence, done.arrays, config, iteration, passes)
         made = _Iteration.of(ensemble, matcher, None if iteration else start)
         scores, row = made.scores, made.row(iteration, ensemble, done.arrays.get("label"))
-        row["seconds"] = time.perf_counter() - started
+        row["seconds"] = earlier + time.perf_counter() - started
         arrays = {"label": scores.label, "probability": scores.probability, "out_of_fold": made.out_of_fold}
         done.advance(matcher, row, arrays, lowest_loss)
         learned = matcher.snapshot()
         told = IterationScores("risk+", iteration, scores, made.fit.model, row, made.risk, learned=learned)
         notify(listeners, "on_iteration_end", told)
         done.save(matcher)
+        passes.forget()
     return _answer(matcher, ensemble, done, weights, listeners)
 
 
@@ -201,15 +205,16 @@ def _loss(loss: float | None) -> float:
 
 
 def _one_pass(
-    matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
-) -> None:
-    """One pass towards the last probabilities: the stacker's for the target, out-of-fold ones for validation pairs."""
+    matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, passes: Passes
+) -> float:
+    """One pass towards the last probabilities: the stacker's for the target, out-of-fold ones for validation pairs.
+    Returns the seconds it had taken when it was interrupted."""
     sets = [
         TuningSet(evidence.target.examples, last["probability"], 1 - last["probability"]),
         TuningSet(evidence.validation.examples, last["out_of_fold"], 1 - last["out_of_fold"]),
     ]
     seed = stream_seed(config.seed, Stream.STACKING_PASS, iteration)
-    matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
+    return passes.make(matcher, sets, iteration, rate=config.adapt.rate, seed=seed).earlier
 
 
 def _answer(

@@ -21,6 +21,7 @@ from riskcore.training.checkpoint import Checkpoint
 from riskcore.training.evidence import Evidence, EvidencePart
 from riskcore.training.iterations import Iterations
 from riskcore.training.listeners import Listener, notify
+from riskcore.training.passes import Passes
 from riskcore.training.results import IterationRow
 
 
@@ -33,12 +34,14 @@ def train_on_own_labels(
     should_stop: ShouldStop = never,
 ) -> Adapted:
     """Self-train from the matcher as it is; leave it at its best iteration."""
-    done = Iterations.resume(matcher, checkpoint, config.to_json() + evidence.fingerprint)
+    made_from = config.to_json() + evidence.fingerprint
+    done = Iterations.resume(matcher, checkpoint, made_from)
     last, near = config.adapt.iterations if matcher.trainable else 0, near_source(evidence, config)
+    passes = Passes("self-training", "iteration", last, made_from, listeners, checkpoint, should_stop)
     best = partial(best_iteration, config=config.adapt)
     for iteration in range(len(done.rows), last + 1):
         if iteration:
-            _one_pass(matcher, evidence, done.arrays, config, iteration, should_stop)
+            _one_pass(matcher, evidence, done.arrays, config, iteration, passes)
         answers = {
             "target": matcher.predict_proba(evidence.target.examples),
             "validation": matcher.predict_proba(evidence.validation.examples),
@@ -47,6 +50,7 @@ def train_on_own_labels(
         done.advance(matcher, row, answers, best)
         notify(listeners, "on_progress", {"phase": "self-training", "done": iteration, "total": last})
         done.save(matcher)
+        passes.forget()
     matcher.restore(done.best)
     return Adapted(tuple(done.rows), best(done.rows))
 
@@ -59,14 +63,14 @@ def own_labels(part: EvidencePart, probability: np.ndarray, confident: float) ->
 
 
 def _one_pass(
-    matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, should_stop: ShouldStop
+    matcher: Matcher, evidence: Evidence, last: Arrays, config: RunConfig, iteration: int, passes: Passes
 ) -> None:
     sets = [own_labels(evidence.target, last["target"], config.adapt.confident)]
     if config.adapt.folds:
         sets.append(own_labels(evidence.validation, last["validation"], config.adapt.confident))
     if any(map(len, sets)):
         seed = stream_seed(config.seed, Stream.SELF_TRAINING_PASS, iteration)
-        matcher.fine_tune(sets, rate=config.adapt.rate, seed=seed, should_stop=should_stop)
+        passes.make(matcher, sets, iteration, rate=config.adapt.rate, seed=seed)
 
 
 def _row(iteration: int, answers: Arrays, evidence: Evidence, config: RunConfig, near: bool) -> IterationRow:

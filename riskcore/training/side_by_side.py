@@ -28,7 +28,7 @@ from riskcore.training.costs import RunSizes, base_learners, method_seconds
 from riskcore.training.ensemble import Ensemble
 from riskcore.training.evidence import Evidence
 from riskcore.training.helpers import Helpers
-from riskcore.training.listeners import Listener, PhaseProgress, PhaseStart, notify
+from riskcore.training.listeners import Listener, PairsProgress, PhaseProgress, PhaseStart, notify
 from riskcore.training.method import MethodContext
 from riskcore.training.one_by_one import Assignment, OneByOne, answer_of, gathered, ranked
 from riskcore.training.out_of_fold import FitOnMetrics, fit_on_metrics
@@ -188,7 +188,9 @@ class SideBySide(OneByOne):
     # What listeners hear.
 
     def _go_on(self) -> None:
-        """Tell listeners what is next, as far as it is known."""
+        """Tell listeners what is next, as far as it is known, and how far the passes are that go on anywhere."""
+        for step in self._turns:
+            self._told(step).retell_pass(self.assignment.listeners)
         while self._turns:
             name = self._turns[0]
             over = self._is_over(name)
@@ -214,6 +216,7 @@ class SideBySide(OneByOne):
     def _told(self, step: str) -> ToldFiles:
         if step not in self._files:
             self._files[step] = ToldFiles.of(self._aside, step, self.assignment.made_from)
+            self._files[step].forget_pass()  # of a process that was killed
         return self._files[step]
 
     def _is_kept(self, checkpoint: str) -> bool:
@@ -231,6 +234,9 @@ class _GoOn(Listener):
         self._go_on()
 
     def on_progress(self, record: PhaseProgress) -> None:
+        self._go_on()
+
+    def on_pairs(self, record: PairsProgress) -> None:
         self._go_on()
 
     def on_iteration_end(self, scores: IterationScores) -> None:

@@ -1,7 +1,7 @@
 """Ordinary training on labels: cross-entropy, Adam, and the epoch with the best validation F1.
 
 Every epoch draws its order and its dropout from (seed, epoch) alone, so training that was cancelled or killed
-and resumed from its checkpoint ends in the same bits as training that never stopped.
+and resumed from its checkpoint, in the middle of an epoch too, ends in the same bits as training that never stopped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,10 @@ from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, Tuning
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.checkpoint import Checkpoint, Progress, fingerprint
 from riskcore.training.listeners import Listener, TrainingStart, notify
+from riskcore.training.passes import Passes
 from riskcore.training.results import EpochRow, SelectionRow, ValidationScores
+
+TASK = "tradition"  # what listeners know this training as
 
 
 @dataclasses.dataclass(frozen=True)
@@ -61,14 +64,15 @@ def train_on_labels(
     labelled = TuningSet.from_labels(train, config.match_weight, config.smoothing)
     matcher.begin(train, stream_seed(seed, Stream.INITIAL_WEIGHTS))
     rows, best = _resume(matcher, checkpoint, made_from)
+    passes = Passes(TASK, "epoch", config.epochs, made_from, listeners, checkpoint, should_stop)
     notify(listeners, "on_start", _start(config, train, rows))
     for epoch in range(len(rows) + 1, config.epochs + 1):
         started = time.perf_counter()
         rate = rate_at(epoch, config, matcher.rates.train)
         drawn = stream_seed(seed, Stream.EPOCH, epoch)
-        loss = matcher.fine_tune(labelled, rate=rate, seed=drawn, batch_size=config.batch_size, should_stop=should_stop)
+        loss, earlier = passes.make(matcher, labelled, epoch, rate=rate, seed=drawn, batch_size=config.batch_size)
         scores = validate(matcher, validation)
-        seconds = time.perf_counter() - started
+        seconds = earlier + time.perf_counter() - started
         rows.append({"epoch": epoch, "loss": loss, "rate": rate, **scores, "seconds": seconds})
         if best is None or best_epoch(rows) == epoch:
             best = matcher.snapshot()
@@ -78,6 +82,7 @@ def train_on_labels(
         if checkpoint is not None:
             groups = {"last": matcher.snapshot(moments=True), "best": best}
             checkpoint.write(Progress(groups, {"rows": rows}), made_from)
+        passes.forget()
     if best is not None:
         matcher.restore(best)
     history = History(tuple(rows), best_epoch(rows))
@@ -150,4 +155,4 @@ def _made_from(matcher: Matcher, train: Examples, validation: Examples | None, c
 
 
 def _start(config: TuneConfig, train: Examples, rows: Sequence[EpochRow]) -> TrainingStart:
-    return {"task": "tradition", "epochs": config.epochs, "pairs": len(train), "done": len(rows)}
+    return {"task": TASK, "epochs": config.epochs, "pairs": len(train), "done": len(rows)}

@@ -3,19 +3,22 @@
 A method may work in a helper process, or before the methods that are reported first. Each of its reports becomes one
 numbered file beside its checkpoint, written before the checkpoint is: whatever a checkpoint holds was told, also to a
 run that is killed and resumed. The files are removed once listeners have heard all of them.
+
+How far a pass is, is of the moment: it is one file, always replaced, and is told whenever somebody looks.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from riskcore.matchers.base import Arrays, Matcher
 from riskcore.risk import RiskModel, RiskScores
-from riskcore.storage.files import remove_folder
+from riskcore.storage.files import read_json, remove_folder, write_json
 from riskcore.training.checkpoint import Checkpoint, Progress
-from riskcore.training.listeners import Listener
+from riskcore.training.listeners import Listener, PairsProgress, notify
 from riskcore.training.results import IterationScores
 from riskcore.training.stored_results import risk_facts, stored_risk
 
@@ -29,6 +32,7 @@ class ToldFiles:
     def __init__(self, folder: Path, made_from: str) -> None:
         self.folder, self._made_from = folder, made_from
         self._heard = 0  # by listeners, in this process
+        self._heard_pass = 0  # when it was written
 
     @classmethod
     def of(cls, checkpoints: Path, method: str, made_from: str) -> ToldFiles:
@@ -45,6 +49,25 @@ class ToldFiles:
             for listener in listeners:
                 _retell(found, listener, with_weights)
             self._heard += 1
+
+    def add_pass(self, record: PairsProgress) -> None:
+        """How far the pass under way is, in the place of what was said before."""
+        write_json(self._pass_file, record)
+
+    def retell_pass(self, listeners: Sequence[Listener]) -> None:
+        """Notify the listeners of it, if there is anything new."""
+        with contextlib.suppress(FileNotFoundError):
+            written = self._pass_file.stat().st_mtime_ns
+            if written != self._heard_pass:
+                self._heard_pass = written
+                notify(listeners, "on_pairs", read_json(self._pass_file))
+
+    def forget_pass(self) -> None:
+        self._pass_file.unlink(missing_ok=True)
+
+    @property
+    def _pass_file(self) -> Path:
+        return self.folder / ".pass.json"  # hidden: no checksum is noted, as nobody needs it tomorrow
 
     def forget(self) -> None:
         """Remove the files."""
@@ -74,6 +97,9 @@ class Teller(Listener):
 
     def on_progress(self, record: Any) -> None:
         self.files.add("on_progress", {"record": record})
+
+    def on_pairs(self, record: PairsProgress) -> None:
+        self.files.add_pass(record)
 
     def on_phase_end(self, record: Any) -> None:
         self.files.add("on_phase_end", {"record": record})

@@ -17,11 +17,12 @@ from torch.nn import functional
 
 from riskcore.config import RunConfig, TransferConfig
 from riskcore.errors import CancelledError, MatcherError
-from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
+from riskcore.matchers.base import Arrays, Examples, Matcher, PassFollower, ShouldStop, TuningSet, never
 from riskcore.matchers.neural import WINDOW, NeuralMatcher, take_step, weighted_loss, within_memory
 from riskcore.random_streams import Stream, stream_seed
 from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener, notify
+from riskcore.training.passes import Passes
 from riskcore.training.results import SelectionRow
 from riskcore.training.supervised import best_epoch, rate_at, validate
 
@@ -60,7 +61,8 @@ def train_transfer(
         progress = (epoch - 1) / max(config.tune.epochs - 1, 1)
         domain.strength = config.transfer.strength * (2 / (1 + math.exp(-config.transfer.rise * progress)) - 1)
         seed = stream_seed(config.seed, Stream.TRANSFER_PASS, epoch)
-        _one_epoch(matcher, domain, labelled, evidence.target.examples, size, rate, seed, should_stop)
+        told = Passes("transfer", "epoch", config.tune.epochs, listeners=listeners).follower(epoch)
+        _one_epoch(matcher, domain, labelled, evidence.target.examples, size, rate, seed, should_stop, told)
         rows.append({"epoch": epoch, **validate(matcher, evidence.validation.examples)})
         if best_epoch(rows) == epoch:
             best = matcher.snapshot()
@@ -110,10 +112,12 @@ def _one_epoch(
     rate: float,
     seed: int,
     should_stop: ShouldStop,
+    follower: PassFollower,
 ) -> None:
     network, optimiser = matcher.network, matcher._optimiser(rate)
     assert network is not None
     network.train()
+    done = 0  # source pairs
     match, non_match = (torch.from_numpy(side.astype(np.float32)) for side in (labelled.match, labelled.non_match))
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
@@ -128,6 +132,8 @@ def _one_epoch(
             domain.optimiser.zero_grad(set_to_none=True)
             take_step(network, optimiser, loss)
             domain.optimiser.step()
+            done += int((~is_target).sum())
+            follower.advance(done, len(labelled), Arrays)
 
 
 def _mixed_batches(lengths: np.ndarray, source: int, size: int, seed: int) -> Iterator[tuple[np.ndarray, np.ndarray]]:

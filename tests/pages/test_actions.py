@@ -52,6 +52,18 @@ def test_starting_a_run_writes_its_config(screen, runs, monkeypatch):
     assert "Cancel" in [button.label for button in app.button]
 
 
+def test_a_slow_matcher_says_before_the_start_how_long_it_takes_and_what_is_cheaper(screen):
+    app = screen("fine_tuning")
+    assert "This run takes long" not in words(app)
+    app = checked(app.selectbox(key="form matcher").set_value("ditto").run())
+    text = words(app)
+    assert "Estimated time on this machine" in text
+    assert "tradition " in text
+    assert "A usual figure" in text
+    assert "This run takes long. Cheaper: " in text
+    assert "max_tokens" in text
+
+
 def test_the_sample_is_small_enough_for_a_minute():
     config = sample_config()
     assert estimate_seconds(config, RunSizes(3000, 600, 600)) < 60

@@ -311,3 +311,34 @@ def test_the_row_follows_the_work(store, data):
     run = store.create(small_config(data, adapt=AdaptConfig(iterations=2)))
     execute(store, run.id, engine=fake_engine, listeners=[Watch()])
     assert seen == [("risk", 0, 2), ("risk", 1, 2), ("risk", 2, 2)]
+
+
+def test_passes_under_way_are_in_the_row_and_the_speed_of_training_in_one_event(store, data):
+    def told(task, number, done, speed):
+        where = {"task": task, "unit": "epoch", "number": number, "of": 2, "done": done, "total": 60}
+        return {**where, "seconds": 1.0, "per_second": speed}
+
+    seen = []
+
+    def engine(workload, config, listeners, **options):
+        def say(event, record):
+            for listener in listeners:
+                getattr(listener, event)(record)
+            seen.append([(one["task"], one["number"], one["done"]) for one in store.get(run.id).passes])
+
+        say("on_phase_start", {"phase": "tradition"})
+        say("on_pairs", told("tradition", 1, 30, 40.0))
+        say("on_pairs", told("tradition", 1, 60, 50.0))
+        say("on_pairs", told("risk", 1, 10, 5.0))
+        say("on_pairs", told("tradition", 2, 60, 44.0))
+        say("on_phase_end", {"phase": "tradition", "seconds": 3.0})
+        say("on_phase_end", {"phase": "risk", "seconds": 3.0})
+        return fake_engine(workload, config, listeners, **options)
+
+    run = store.create(small_config(data, adapt=AdaptConfig(iterations=2)))
+    execute(store, run.id, engine=engine)
+    first, both = ("tradition", 1, 60), [("tradition", 1, 60), ("risk", 1, 10)]
+    assert seen == [[], [("tradition", 1, 30)], [first], both, both[1:], both[1:], []]
+    speeds = [event.record for event in store.events(run.id) if event.kind == "speed"]
+    assert speeds == [{"task": "tradition", "pairs_per_second": 47.0}]
+    assert "pairs" not in {event.kind for event in store.events(run.id)}

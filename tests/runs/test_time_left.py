@@ -11,12 +11,14 @@ from riskcore.config import RunConfig
 from riskcore.registry import METHODS
 from riskcore.runs.readers.time_left import (
     estimate_seconds,
+    pass_words,
     seconds_left,
     share_done,
     step_seconds,
     step_words,
     steps_of,
     within_evidence,
+    within_passes,
 )
 from riskcore.training.costs import RunSizes
 
@@ -87,3 +89,32 @@ def test_a_method_that_reports_its_own_progress_moves_the_bar():
         listener.on_progress({"phase": "supervised", "done": done, "total": 4})
     assert shown == sorted(shown)
     assert shown[-1] > shown[1]
+
+
+EPOCH = {
+    "task": "tradition", "unit": "epoch", "number": 2, "of": 5, "done": 640, "total": 1915,
+    "seconds": 15.6, "per_second": 41.2,
+}  # fmt: skip
+
+
+def test_a_pass_says_its_pairs_its_speed_and_its_time_left():
+    assert pass_words(EPOCH) == "Tradition, epoch 2 of 5: 640 of 1,915 pairs, 41 pairs a second, about 31 s left"
+    slow = {**EPOCH, "task": "base learners", "unit": "pass", "number": 13, "of": 110, "per_second": 2.34}
+    assert pass_words(slow) == (
+        "Base learners, pass 13 of 110: 640 of 1,915 pairs, 2.3 pairs a second, about 9 min left"
+    )
+    over = pass_words({**EPOCH, "done": 1915})
+    assert over == "Tradition, epoch 2 of 5: 1,915 of 1,915 pairs, 41 pairs a second"
+
+
+def test_a_pass_moves_the_share_of_its_step():
+    assert within_passes(EPOCH) == pytest.approx((1 + 640 / 1915) / 5)
+    assert within_passes({**EPOCH, "number": 5, "done": 1915}) == 1.0
+    assert within_passes(EPOCH, 1) == pytest.approx((2 + 640 / 1915) / 6)  # iteration 0 makes no pass
+    shown = []
+    listener = ProgressListener(RunConfig(), lambda estimate, what: shown.append((estimate.within, what)))
+    listener.estimate.begin("tradition")
+    listener.on_pairs(EPOCH)
+    listener.on_pairs({**EPOCH, "task": "risk+"})  # beside it
+    assert [within for within, _ in shown] == [pytest.approx(within_passes(EPOCH))] * 2
+    assert shown[0][1] == pass_words(EPOCH)

@@ -86,3 +86,32 @@ def test_files_are_numbered_across_processes_and_heard_once(tmp_path: Path) -> N
         ToldFiles(tmp_path / "told", "another run").retell([heard], Stored)
     hearing.forget()
     assert not (tmp_path / "told").exists()
+
+
+def test_of_a_pass_only_the_last_word_is_kept_and_told_once(tmp_path: Path) -> None:
+    class Pairs(Listener):
+        def __init__(self) -> None:
+            self.done: list[int] = []
+
+        def on_pairs(self, record: Any) -> None:
+            self.done.append(record["done"])
+
+    teller, hearing, heard = Teller(ToldFiles(tmp_path, "this run")), ToldFiles(tmp_path, "this run"), Pairs()
+    hearing.retell_pass([heard])
+    for done in (10, 20, 30):
+        teller.on_pairs({**PASS, "done": done})
+    hearing.retell_pass([heard])
+    hearing.retell_pass([heard])
+    teller.on_pairs({**PASS, "done": 40})
+    hearing.retell_pass([heard])
+    assert heard.done == [30, 40]
+    assert [file.name for file in tmp_path.iterdir()] == [".pass.json"]
+    hearing.retell([heard], Stored)
+    hearing.forget_pass()
+    assert list(tmp_path.iterdir()) == []
+
+
+PASS: Any = {
+    "task": "risk", "unit": "iteration", "number": 1, "of": 3, "done": 0, "total": 50,
+    "seconds": 1.0, "per_second": 9.0,
+}  # fmt: skip

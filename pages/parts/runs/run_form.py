@@ -15,7 +15,7 @@ from pages.parts.runs.run_picker import store
 from riskcore.config import AdaptConfig, DataConfig, MatcherConfig, RunConfig, TuneConfig
 from riskcore.data import DataProfile
 from riskcore.registry import MATCHERS, METHODS
-from riskcore.runs.readers.time_left import estimate_seconds, finished_alike, past_seconds
+from riskcore.runs.readers.forecast import Forecast, forecast
 from riskcore.training.costs import RunSizes
 
 
@@ -178,10 +178,9 @@ def choose_map(
     return tuple(f"{ours}={theirs}" for ours, theirs in chosen.items() if ours != theirs)
 
 
-def estimate_of(config: RunConfig) -> float:
-    """Estimated seconds of the run, corrected by finished runs with the same matcher."""
-    past = past_seconds(finished_alike(store().list(), config.matcher.kind))
-    return estimate_seconds(config, planned_sizes(config), past)
+def forecast_of(config: RunConfig) -> Forecast:
+    """How long the run will take here, by what earlier runs with the same matcher took."""
+    return forecast(store(), config, planned_sizes(config))
 
 
 def planned_sizes(config: RunConfig) -> RunSizes:

@@ -34,7 +34,7 @@ from riskcore.access import Role
 from riskcore.audit.labels import is_draft
 from riskcore.runs import Event, RunFolder, RunRecord, RunState, cancel, resume
 from riskcore.runs.documents import DoubtedLabel
-from riskcore.runs.readers.time_left import RunProgress, run_progress, step_words, steps_of
+from riskcore.runs.readers.time_left import RunProgress, pass_words, run_progress, step_words, steps_of
 
 TICK_SECONDS = 1.5
 MAX_EVENTS = 20_000
@@ -240,6 +240,8 @@ def _state(record: RunRecord, progress: RunProgress) -> None:
         left = "estimating the time left …" if progress.left is None else f"about **{duration(progress.left)}** left"
         row.markdown(left, width="content")
         st.progress(progress.share, text=step_words(progress.current) if progress.current else "Starting")
+        for told in record.passes:
+            st.caption(pass_words(told))
     elif record.state is RunState.WAITING:
         st.progress(0.0, text=waiting_words(record))
     elif record.state is RunState.LOST:

@@ -8,12 +8,16 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from riskcore.config import RunConfig
 from riskcore.registry import BASE_LEARNERS_STEP, METHODS, iterations_of, needs_base_learners
 from riskcore.runs.folder import RunFolder
 from riskcore.runs.store.run_record import Event, RunRecord, RunState
 from riskcore.training.costs import RunSizes, base_learners, method_seconds
+
+if TYPE_CHECKING:
+    from riskcore.training.listeners import PairsProgress
 
 _STEP_WORDS = {
     "data": "Read the data",
@@ -50,20 +54,27 @@ def step_words(step: str) -> str:
     return words or f"Run {step}"
 
 
-def step_seconds(config: RunConfig, sizes: RunSizes = TYPICAL) -> dict[str, float]:
-    """Rough seconds of every step."""
+def step_seconds(config: RunConfig, sizes: RunSizes = TYPICAL, speed: float | None = None) -> dict[str, float]:
+    """Rough seconds of every step; `speed` is the matcher's in pairs a second, where it was measured."""
     seconds = {"data": 1.0, "evidence": 2.0 + sizes.all / 2500, "report": 2.0 + sizes.target / 20_000}
     steps = steps_of(config)
     if BASE_LEARNERS_STEP in steps:
-        seconds[BASE_LEARNERS_STEP] = base_learners(config, sizes)
-    return {step: seconds[step] if step in seconds else method_seconds(step, config, sizes) for step in steps}
+        seconds[BASE_LEARNERS_STEP] = base_learners(config, sizes, speed)
+    return {step: seconds[step] if step in seconds else method_seconds(step, config, sizes, speed) for step in steps}
 
 
-def estimate_seconds(config: RunConfig, sizes: RunSizes, past: Iterable[tuple[float, float]] = ()) -> float:
+def estimate_seconds(
+    config: RunConfig, sizes: RunSizes, past: Iterable[tuple[float, float]] = (), speed: float | None = None
+) -> float:
     """Seconds of the whole run. `past` has estimated and true seconds of finished runs with the same matcher."""
+    return (_START_SECONDS + sum(step_seconds(config, sizes, speed).values())) * correction(past)
+
+
+def correction(past: Iterable[tuple[float, float]]) -> float:
+    """What an estimate is to be multiplied by, from estimated and true seconds of finished runs."""
     ratios = sorted(true / guess for guess, true in past if guess > 0 and true > 0)
     ratio = ratios[len(ratios) // 2] if ratios else 1.0
-    return (_START_SECONDS + sum(step_seconds(config, sizes).values())) * min(max(ratio, 0.1), 10.0)
+    return min(max(ratio, 0.1), 10.0)
 
 
 def finished_alike(records: Sequence[RunRecord], kind: str) -> list[RunRecord]:
@@ -71,13 +82,13 @@ def finished_alike(records: Sequence[RunRecord], kind: str) -> list[RunRecord]:
     return [r for r in records if r.state is RunState.DONE and r.config.matcher.kind == kind][:5]
 
 
-def past_seconds(records: Iterable[RunRecord]) -> list[tuple[float, float]]:
+def past_seconds(records: Iterable[RunRecord], speed: float | None = None) -> list[tuple[float, float]]:
     """Estimated and true seconds of finished runs."""
     found = []
     for record in records:
         sizes = sizes_of(RunFolder(record.folder))
         if sizes is not None:
-            found.append((estimate_seconds(record.config, sizes), record.seconds))
+            found.append((estimate_seconds(record.config, sizes, speed=speed), record.seconds))
     return found
 
 
@@ -110,6 +121,21 @@ def time_left_text(seconds: float) -> str:
     return f"about {seconds / 60:.0f} min left" if seconds >= 90 else f"about {seconds:.0f} s left"
 
 
+def pass_words(told: PairsProgress) -> str:
+    """How far a pass is, as "Tradition, epoch 2 of 5: 640 of 1,915 pairs, 41 pairs a second, about 31 s left"."""
+    task, speed = told["task"], told["per_second"]
+    pace = f"{speed:,.0f}" if speed >= 10 else f"{speed:.1f}"
+    where = f"{task[:1].upper()}{task[1:]}, {told['unit']} {told['number']:,} of {told['of']:,}"
+    left = f", {time_left_text((told['total'] - told['done']) / speed)}" if 0 < told["done"] < told["total"] else ""
+    return f"{where}: {told['done']:,} of {told['total']:,} pairs, {pace} pairs a second{left}"
+
+
+def within_passes(told: PairsProgress, before: int = 0) -> float:
+    """The share of a step's passes that is done; `before` are the steps that it takes before the first one."""
+    done = told["number"] - 1 + told["done"] / told["total"]
+    return (before + done) / (before + told["of"])
+
+
 def within_evidence(phase: str | None, share: float) -> float:
     """The share of the step "evidence" from the share of its part: metrics, then rules."""
     start, size = _EVIDENCE.get(phase or "", (0.0, 0.0))
@@ -138,7 +164,10 @@ def within_step(record: RunRecord, events: Sequence[Event], step: str | None) ->
     share = record.done / record.total if record.total else 0.0
     if step == "evidence":
         return within_evidence(record.phase, share)
+    told = next((one for one in record.passes if one["task"] == step), None)
     if step is not None and step in METHODS and METHODS[step].iterates:
         iterations = sum(e.kind == "iteration_end" and e.record.get("method") == step for e in events)
-        return min(iterations / (iterations_of(record.config, step) + 1), 1.0)
-    return share if step == record.phase else 0.0
+        share = min(iterations / (iterations_of(record.config, step) + 1), 1.0)
+        return share if told is None else max(share, within_passes(told, 1))
+    share = share if step == record.phase else 0.0
+    return share if told is None else max(share, within_passes(told))

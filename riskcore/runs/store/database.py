@@ -58,6 +58,7 @@ runs = sa.Table(
     sa.Column("log_head", sa.String(64)),
     sa.Column("log_seal", sa.String(64)),
     sa.Column("ticket", sa.BigInteger),  # of a started run until it has a worker: see `run_queue`
+    sa.Column("passes", sa.Text),  # JSON: how far those under way are, in place of an event for each step
     sa.Index("runs_by_age", "created", "id"),
 )
 events = sa.Table(

@@ -6,10 +6,13 @@ import dataclasses
 from datetime import datetime
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from riskcore.config import RunConfig
 from riskcore.errors import RiskcoreError
+
+if TYPE_CHECKING:
+    from riskcore.training.listeners import PairsProgress
 
 
 class RunState(StrEnum):
@@ -53,6 +56,7 @@ class RunRecord:
     host: str | None = None
     attempts: int = 0  # how often a worker claimed it
     seconds: float = 0.0  # of work so far, over all attempts
+    passes: tuple[PairsProgress, ...] = ()  # those under way that last, one of each task
     ticket: int | None = None  # while it was started and waits for a free slot: lower ones go first
 
     @property
@@ -72,7 +76,7 @@ class Event:
 
     sequence: int
     at: datetime
-    kind: str  # phase_start, progress, phase_end, epoch_end, iteration_end, method_end, state
+    kind: str  # phase_start, progress, phase_end, epoch_end, iteration_end, method_end, speed, state
     record: dict[str, Any]
 
 

@@ -16,7 +16,7 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
 
@@ -30,6 +30,9 @@ from riskcore.runs.store.liveness import observed_state, this_host
 from riskcore.runs.store.run_queue import WAITING_AGAIN, enqueue, reserve
 from riskcore.runs.store.run_record import Event, RunNotFoundError, RunRecord, RunState, RunStateError
 from riskcore.storage.files import private_folder, writing
+
+if TYPE_CHECKING:
+    from riskcore.training.listeners import PairsProgress
 
 STORE_FILE = "riskcore.sqlite"
 URL_VARIABLE = "RISKCORE_STORE_URL"  # not an argument: it may hold a password
@@ -107,9 +110,10 @@ class RunStore:
         wanted = sa.select(runs.c.config).where(runs.c.id == run)
         return RunConfig.from_stored(self.database.fetch(lambda tx: tx.scalar(wanted)) or "{}")
 
-    def events(self, run: str, after: int = 0, limit: int = 1000) -> builtins.list[Event]:
-        """Events of the run whose sequence number is above `after`, in order."""
+    def events(self, run: str, after: int = 0, limit: int = 1000, kind: str | None = None) -> builtins.list[Event]:
+        """Events of the run whose sequence number is above `after`, in order; of one kind, if it is given."""
         wanted = sa.select(events).where(events.c.run == run, events.c.sequence > after)
+        wanted = wanted if kind is None else wanted.where(events.c.kind == kind)
         rows = self.database.fetch(lambda tx: tx.execute(wanted.order_by(events.c.sequence).limit(limit)).all())
         return [Event(row.sequence, _moment(row.at), row.kind, json.loads(row.record)) for row in rows]
 
@@ -146,6 +150,7 @@ class RunStore:
         now = time.time()
         values = {"state": RunState.RUNNING.value, "pid": os.getpid(), "host": this_host(), "beat": now}
         fresh = {"error": None, "ended": None, "phase": None, "done": 0, "total": 0, "ticket": None}
+        fresh["passes"] = None
 
         def take(tx: sa.Connection) -> int:
             row = _locked(tx, run)
@@ -167,6 +172,10 @@ class RunStore:
 
     def progress(self, run: str, phase: str | None, done: int, total: int) -> None:
         self._update(_of(run).values(phase=phase, done=done, total=total))
+
+    def passing(self, run: str, passes: Sequence[PairsProgress]) -> None:
+        """How far the passes under way are: in the place of what was said before."""
+        self._update(_of(run).values(passes=json.dumps(passes) if passes else None))
 
     def finish(self, run: str, state: RunState, error: str | None = None, seconds: float | None = None) -> None:
         """Record how the run ended. A run that is not done can be resumed later."""
@@ -258,6 +267,7 @@ class RunStore:
             host=row.host,
             attempts=row.attempts,
             seconds=row.seconds,
+            passes=tuple(json.loads(row.passes or "[]")),
             ticket=row.ticket,
         )
 

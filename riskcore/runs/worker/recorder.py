@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from statistics import median
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -24,7 +25,7 @@ from riskcore.runs.starts import write_state
 from riskcore.runs.store.run_store import RunStore
 from riskcore.runs.worker.score_writer import ScoreWriter
 from riskcore.storage.jsonable import jsonable
-from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
+from riskcore.training.listeners import Listener, PairsProgress, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
 
 if TYPE_CHECKING:
     from riskcore.config import RunConfig
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 PROGRESS_EVENTS = 20  # per phase; which ones are recorded does not depend on the speed of the machine
 ROW_SECONDS = 0.5  # how often the progress in the run's row is updated
+SPEED_OF = "tradition"  # the training whose speed is recorded, for estimates: it is the first, and has a core to itself
 
 
 class Recorder(Listener):
@@ -64,6 +66,8 @@ class Recorder(Listener):
         self._phase: str | None = None
         self._task, self._epochs = "", 0
         self._updated = 0.0
+        self._passes: dict[str, PairsProgress] = {}  # under way, by task
+        self._speeds: list[float] = []
 
     def on_evidence(self, evidence: Evidence) -> None:
         """Metrics and rules are known."""
@@ -86,7 +90,20 @@ class Recorder(Listener):
             self._event("progress", f"{self._phase}/{done * PROGRESS_EVENTS // total}", record)
         self._row(done, total)
 
+    def on_pairs(self, record: PairsProgress) -> None:
+        """One row for all that go on: what is said of a pass takes the place of what was said before."""
+        self._passes[record["task"]] = record
+        if record["done"] == record["total"] and record["number"] == record["of"]:
+            del self._passes[record["task"]]
+        self.store.passing(self.run, list(self._passes.values()))
+        if record["task"] == SPEED_OF and record["done"] == record["total"]:
+            self._speeds.append(record["per_second"])
+
     def on_phase_end(self, record: PhaseEnd) -> None:
+        if self._passes.pop(record["phase"], None):
+            self.store.passing(self.run, list(self._passes.values()))
+        if record["phase"] == SPEED_OF and self._speeds:
+            self._event("speed", SPEED_OF, {"task": SPEED_OF, "pairs_per_second": round(median(self._speeds), 1)})
         self._event("phase_end", record["phase"], record)
 
     def on_epoch_end(self, record: EpochRow) -> None:

@@ -12,7 +12,7 @@ import sqlalchemy as sa
 
 from riskcore.errors import StorageError
 
-REVISIONS = ("1", "2", "3", "4")  # in order; the last one is what the code uses
+REVISIONS = ("1", "2", "3", "4", "5")  # in order; the last one is what the code uses
 FIRST_RELEASE = "1"  # version 0.1 wrote no revision: a store without one has this
 _LOCK_NUMBER = 0x7269736B  # "risk": the number under which PostgreSQL knows the lock
 _VERSION_TABLE = "alembic_version"
