@@ -1,21 +1,25 @@
 """How long clicks take while many people work on one run at once: latency by action, memory, errors.
 
-python benchmarks/load.py [--pairs 100000] [--verdicts 20000] [--sessions 20] [--seconds 60] [--think 3] [--json]
+python benchmarks/load.py [--pairs 100000] [--verdicts 20000] [--sessions 20] [--seconds 60] [--think 3] [--train]
 
 Makes a run and its verdicts up, starts the screens on a free port of this machine and lets people without browsers
 work on it: they open cards, judge, turn pages and look at Label & audit, with a pause before every click. Measured is
-the time that the server takes, also while it is busy with the clicks of others.
+the time that the server takes, also while it is busy with the clicks of others. With --train, runs of the bundled
+sample train meanwhile in the same store, one after the other.
 """
 
 from __future__ import annotations
 
 import asyncio
+import dataclasses
 import random
 import statistics
 import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -27,7 +31,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from benchmarks.arguments import JsonOption, report
 from benchmarks.screen_session import ScreenError, ScreenSession
 from riskcore.audit.verdicts import Brought, VerdictLog
-from riskcore.runs import PairQuery, RunFolder, RunRecord, RunStore, query_pairs
+from riskcore.runs import PairQuery, RunFolder, RunRecord, RunState, RunStore, cancel, query_pairs, start
+from riskcore.runs.example import sample_config
 from tests.browser.driver import Server
 from tests.pages.synthetic_run import write_run
 
@@ -36,6 +41,7 @@ TAGS = ("", "", "", "#wrong-year", "#other-edition", "#check")
 REVIEWERS = 10  # people whose verdicts are in the log before the measurement
 ITERATIONS = 5
 JUDGED_IN_A_ROW = 4
+SAMPLE_SECONDS = 20  # that a run of the sample takes on a fast machine
 
 
 def main(
@@ -45,6 +51,7 @@ def main(
     seconds: Annotated[float, typer.Option(help="Length of the measurement.")] = 60.0,
     think: Annotated[float, typer.Option(help="Mean pause before a click, in seconds.")] = 3.0,
     seed: Annotated[int, typer.Option(help="Of the run, the verdicts and the pauses.")] = 0,
+    train: Annotated[bool, typer.Option(help="Train on the bundled sample meanwhile.")] = False,
     as_json: JsonOption = False,
 ) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +61,9 @@ def main(
         server = Server(root)
         server.start()
         try:
-            found = asyncio.run(work(server.port, record.id, sessions, seconds, think, seed))
+            with training(RunStore(root / "runs"), seconds if train else 0) as trains:
+                found = asyncio.run(work(server.port, record.id, sessions, seconds, think, seed))
+                found["a run trains at the end"] = trains()
         finally:
             server.stop()
         found["log"] = VerdictLog(RunStore(root / "runs")).size(record.id)
@@ -79,6 +88,26 @@ def bring_verdicts(root: Path, record: RunRecord, count: int, seed: int) -> None
             for place, pair in enumerate(chosen)
         ],
     )
+
+
+@contextmanager
+def training(store: RunStore, seconds: float) -> Iterator[Callable[[], bool]]:
+    """Runs of the sample at work for at least that long; gives whether one is. They are cancelled at the end."""
+    count = 1 + int(seconds / SAMPLE_SECONDS) if seconds else 0
+    queue = [store.create(dataclasses.replace(sample_config(), seed=seed), "sample").id for seed in range(count)]
+    at_work = lambda: any(store.get(run).state is RunState.RUNNING for run in queue)  # noqa: E731 - asked for twice
+    try:
+        for run in queue:
+            start(store, run)
+        while queue and not at_work():
+            time.sleep(0.5)
+        yield at_work
+    finally:
+        for run in reversed(queue):  # those that wait first, so that none of them begins
+            if not store.get(run).state.over:
+                cancel(store, run)
+        while at_work():
+            time.sleep(0.5)
 
 
 async def work(port: int, run: str, sessions: int, seconds: float, think: float, seed: int) -> dict[str, Any]:

@@ -21,6 +21,16 @@ def test_what_the_way_of_a_pair_names_is_there(name, file):
     assert re.search(rf"^(?:def|class) {name}\b", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
 
 
+COMMANDS = (file.name for file in (ROOT / "benchmarks").glob("*.py") if "__main__" in file.read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("name", sorted(COMMANDS))
+def test_every_benchmark_is_listed(name):
+    text = (ROOT / "docs" / "benchmarks.md").read_text(encoding="utf-8")
+    commands = re.findall(r"^\| `([^`]+)` \|", text, re.MULTILINE)
+    assert [one for one in commands if f"benchmarks/{name}" in one or f"benchmarks.{Path(name).stem} " in one]
+
+
 @pytest.mark.parametrize("package", sorted(file.parent.name for file in (ROOT / "riskcore").glob("*/__init__.py")))
 def test_every_package_is_on_the_map(package):
     assert f"`riskcore/{package}`" in TEXT

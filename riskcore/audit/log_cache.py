@@ -49,6 +49,9 @@ class CachedLog(VerdictLog):
     def size(self, run: str) -> int:
         return self._seen(run).head.size
 
+    def head(self, run: str) -> LogHead:
+        return self._seen(run).head
+
     def people(self, run: str) -> list[str]:
         """Everyone who has given a verdict, in alphabetical order."""
         seen = self._seen(run)

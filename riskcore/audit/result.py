@@ -19,7 +19,7 @@ from riskcore.audit.export import ExportError
 from riskcore.audit.merged import merged_records, with_attribute_names
 from riskcore.audit.resolve import FREE, Resolution, resolve, suggest_constraint
 from riskcore.audit.result_files import write_csv_chunks, write_parquet_chunks, write_workbook
-from riskcore.audit.verdicts import Verdict, verdicts_in
+from riskcore.audit.verdicts import Verdict, head_in, verdicts_in
 from riskcore.columns import ENTITY_ID, LEFT_ENTITY, PAIR_ID, PART, RIGHT_ENTITY, VERDICT
 from riskcore.errors import ConfigError
 from riskcore.runs.candidate_files import is_self_join, read_records
@@ -195,7 +195,7 @@ def _about(
     suggested: str,
     why: str,
 ) -> dict[str, Any]:
-    description = folder.run()
+    description, log = folder.run(), head_in(folder.path)
     counts: dict[str, Any] = {
         "pairs": len(pairs),
         "matches": int((pairs["decision"] == MATCH).sum()),
@@ -221,6 +221,7 @@ def _about(
         "counts": counts,
         "contradictions": [] if found is None else [one.words for one in found.contradictions],
         "left_out": left_out(folder, pairs),
+        "verdict_log": {"entries": log.size, "head": log.digest},
         "exported": datetime.now(UTC).isoformat(timespec="seconds"),
         "version": __version__,
     }

@@ -154,6 +154,13 @@ class VerdictLog:
         wanted = sa.select(sa.func.count()).select_from(verdicts).where(verdicts.c.run == run)
         return int(self.store.database.fetch(lambda tx: tx.execute(wanted).scalar_one()))
 
+    def head(self, run: str) -> LogHead:
+        """The state of a run's log, which `audit verify RUN --expect` compares a later one with."""
+        latest = sa.select(verdicts.c.number, verdicts.c.digest).where(verdicts.c.run == run)
+        latest = latest.order_by(verdicts.c.number.desc()).limit(1)
+        row = self.store.database.fetch(lambda tx: tx.execute(latest).first())
+        return LogHead(row.number, row.digest) if row else LogHead()
+
     def problems(self, run: str) -> list[str]:
         """Entries that are missing or were altered; empty if each follows from the one before. `log_check.check_log`
         looks at the seals too."""
@@ -286,6 +293,15 @@ def verdicts_in(folder: Path, who: str | None = None) -> dict[str, Verdict]:
         return VerdictLog(store).current(store.get(folder.absolute().name).id, who)
     except RunNotFoundError:
         return {}
+
+
+def head_in(folder: Path) -> LogHead:
+    """The state of the verdict log of the run in a folder; that of an empty log if it is no longer in its store."""
+    store = RunStore(folder.absolute().parent)
+    try:
+        return VerdictLog(store).head(store.get(folder.absolute().name).id)
+    except RunNotFoundError:
+        return LogHead()
 
 
 def _check_word(verdict: str) -> None:

@@ -84,10 +84,14 @@ def export_pairs(
         count = export_tasks(folder, wanted, format, out, probabilities=not (hidden or blind))
     else:
         raise ConfigError(f"{what!r} cannot be written. Possible: verdicts, tasks.")
+    head = log.head(folder.path.name)
     if as_json:
-        print_json({"run": folder.path.name, "what": what, "format": format, "count": count, "file": str(out)})
+        state = {"entries": head.size, "head": head.digest}
+        print_json({"run": folder.path.name, "what": what, "format": format, "count": count, "file": str(out), **state})
     else:
         say(f"{counted(count, what.removesuffix('s'))} in {out}, for {format}.")
+        if head.size:
+            say(f"Head of the verdict log, entry {head.size:,}: {head.digest}")
 
 
 def progress_facts(progress: LabelProgress) -> dict[str, Any]:

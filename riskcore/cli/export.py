@@ -56,7 +56,7 @@ def export(
 
 
 def _print(done: ExportedResult) -> None:
-    about, counts = done.about, done.about["counts"]
+    about, counts, log = done.about, done.about["counts"], done.about["verdict_log"]
     for name, path in done.files.items():
         say(f"{counted(done.rows[name], 'row')} of {name} are in {path}.")
     say(f"Matches: {counts['matches']:,} of {counted(counts['pairs'], 'pair')}.")
@@ -67,5 +67,7 @@ def _print(done: ExportedResult) -> None:
         say(f"Entities: {counts['entities']:,}, of which {several:,} have several records.")
     if about["suggested_constraint"] != about["constraint"]:
         say(f"The data suggest {about['suggested_constraint']}. {about['suggested_because']}")
+    if log["entries"]:
+        say(f"Head of the verdict log, entry {log['entries']:,}: {log['head']}")
     for sentence in (*about["left_out"], *(f"Contradiction: {one}" for one in about["contradictions"])):
         say(sentence)

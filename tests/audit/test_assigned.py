@@ -198,6 +198,7 @@ def test_the_commands(finished, log, run, tmp_path):
     assert ["predictions" in one for one in json.loads(tasks.read_text())] == [False, False]
     counts = json.loads(call("export", path, "--format", "zingg", "--out", verdicts, "--json"))
     assert (counts["what"], counts["count"]) == ("verdicts", 1)
+    assert counts["head"] == log.entries(run)[-1].digest
     assert "'labels' cannot be written" in call(
         "export", path, "--format", "csv", "--what", "labels", "--out", verdicts, code=2
     )

@@ -40,6 +40,7 @@ def same(cached, store, run):
     assert cached.entries(run) == entries
     assert cached.entries(run, 2) == plain.entries(run, 2)
     assert cached.size(run) == plain.size(run) == cached.judged(run).head.size
+    assert cached.head(run) == plain.head(run) == cached.judged(run).head
     assert cached.judged(run).head.digest == (entries[-1].digest if entries else "")
     assert cached.current(run) == plain.current(run)
     for who in (*PEOPLE, "nobody"):

@@ -12,6 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from riskcore.audit import ExportError, VerdictLog, decisions, export_result, result, result_files, run_result
+from riskcore.audit.verify import verify_run
 from riskcore.columns import DECISION_COLUMNS, ENTITY_COLUMNS, MERGED_COLUMNS
 from riskcore.errors import ConfigError
 from riskcore.runs import RunFolder
@@ -130,6 +131,18 @@ def test_verdicts_decide(shifted, out, store):
     export_result(shifted, out / "p.csv")
     row = next(row for row in rows_of(out / "p.csv") if row["pair_id"] == pair)
     assert (row["decision"], row["decided_by"]) == ("non-match", "verdict")
+
+
+def test_it_states_the_head_of_the_verdict_log(shifted, out, store):
+    assert export_result(shifted, out / "p.csv").about["verdict_log"] == {"entries": 0, "head": ""}
+    log, run = VerdictLog(store), shifted.path.name
+    for pair in decisions(shifted)["pair_id"].iloc[:3]:
+        last = log.add(run, pair, "match", who="ann")
+    export_result(shifted, out / "p.parquet")
+    about = json.loads(pq.read_schema(out / "p.parquet").metadata[b"riskcore"])
+    assert about["verdict_log"] == {"entries": 3, "head": last.digest}
+    log.undo(run, last.pair_id, "ann")
+    assert verify_run(shifted, store, last.digest).intact  # a head that was kept still tells, whatever came later
 
 
 def test_the_truth_is_left_out_unless_it_is_asked_for(shifted, out):

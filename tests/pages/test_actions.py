@@ -141,6 +141,13 @@ def test_the_report_shows_record_text_as_text(done):
     assert b"&lt;script&gt;" in report
 
 
+def test_the_report_states_the_head_of_the_log(done, runs):
+    view = View(done, RunFolder(done.folder), "risk", 0)
+    last = VerdictLog(RunStore(runs)).add(done.id, "a1:b1", "match", who="ann")
+    report = as_html(view, pd.DataFrame({"pair": ["a1:b1"]}), AuditProgress(1, 2, 1, 0, 0, 0))
+    assert f"1 entry, head {last.digest}".encode() in report
+
+
 def test_a_tampered_log_is_noticed(screen, done, runs):
     import sqlite3
 

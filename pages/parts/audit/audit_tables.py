@@ -11,9 +11,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pages.parts.frame.palette import VERDICTS, of_label
+from pages.parts.frame.text import plural
 from pages.parts.runs.run_picker import View
 from riskcore.audit import Verdict, html_report, tags_of
 from riskcore.audit.export import csv_text
+from riskcore.audit.verdicts import head_in
 from riskcore.runs import PairQuery, all_pairs
 
 FACTS = ("probability", "label", "risk", "flipped")
@@ -126,11 +128,13 @@ def _labels(view: View) -> str:
 
 
 def as_html(view: View, frame: pd.DataFrame, done: AuditProgress) -> bytes:
+    log = head_in(view.folder.path)
     facts = {
         "Run": f"{view.run.name} ({view.run.id})",
         "Method": f"{view.method}, iteration {view.iteration}",
         "Pairs reviewed": f"{done.judged:,} of {done.total:,}",
         "Labels overruled": f"{done.overruled:,} of {done.decided:,} verdicts match or non-match",
+        "Verdict log": f"{plural(log.size, 'entry', 'entries')}, head {log.digest or 'none'}",
         "Labels used": f"{_labels(view)}no target labels; verdicts are the reviewers'",
     }
     return html_report("Audit report", {"Verdicts": frame}, facts).encode("utf-8")

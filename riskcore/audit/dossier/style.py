@@ -17,7 +17,7 @@ h3 { font-size: 15px; margin: 22px 0 6px; break-after: avoid; }
 p { margin: 8px 0; } h2 + p { break-after: avoid; } .faint { color: var(--faint); font-size: 13px; }
 .under { margin: 0; color: var(--faint); }
 .status { border: 1px solid var(--line); border-left: 6px solid var(--accent); background: var(--ground);
-  padding: 10px 16px; margin: 20px 0; break-inside: avoid; }
+  padding: 10px 16px; margin: 20px 0; break-inside: avoid; overflow-wrap: anywhere; }
 .status.warn { border-left-color: var(--warn); } .status strong { display: block; }
 .status ul { margin: 4px 0 0; padding-left: 20px; }
 .tiles { display: grid; grid-template-columns: repeat(4, 1fr); gap: 12px; margin: 18px 0; }
