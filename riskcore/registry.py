@@ -20,6 +20,7 @@ from typing import Any, Generic, TypeVar
 from riskcore.errors import ConfigError
 
 NEUTRAL_COLOUR = "#7a8694"
+FEWEST_EPOCHS = 3  # however many pairs there are: the rate has to fall
 _NAME = re.compile(r"[a-z0-9][a-z0-9 +-]*")  # names become file names, setting values and chart labels
 
 
@@ -52,7 +53,14 @@ class MatcherSpec(Spec):
 
     trainable: bool = True  # False: its answers come from elsewhere and cannot be adapted
     pairs_per_second: float = 1_000.0  # trained on by one core, roughly: for estimates of time
+    pairs_enough: int | None = None  # labelled pairs, counted in every pass, from which it has learned what it can
     offered: bool = True  # whether the form of the dashboard lists it
+
+    def epochs(self, pairs: int, most: int) -> int:
+        """Passes over so many labelled pairs: `most`, or fewer for a matcher that soon has enough."""
+        if self.pairs_enough is None or not pairs:
+            return most
+        return min(most, max(FEWEST_EPOCHS, -(-self.pairs_enough // pairs)))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -173,9 +181,10 @@ MATCHERS = Registry(
         ),
         MatcherSpec(
             "ditto",
-            "a pre-trained Transformer: strong on long text, hours without a GPU",
+            "a pre-trained Transformer: strong on long text, minutes to hours without a GPU",
             "riskcore.matchers.ditto:DittoMatcher",
-            pairs_per_second=15,
+            pairs_per_second=120,
+            pairs_enough=8_000,
         ),
         MatcherSpec(
             "external",

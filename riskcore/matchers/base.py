@@ -134,6 +134,14 @@ class TuningSet:
     def __len__(self) -> int:
         return len(self.examples)
 
+    def pulled(self, said: np.ndarray, least: float) -> TuningSet:
+        """Only the pairs whose loss pulls by at least so much at what the matcher says of them: the gradient by their
+        log-odds. A pass over the others would cost as much and change little."""
+        if not least:
+            return self
+        rows = np.flatnonzero(np.abs((self.match + self.non_match) * said - self.match) >= least)
+        return TuningSet(self.examples.take(rows), self.match[rows], self.non_match[rows])
+
     @classmethod
     def from_labels(
         cls, examples: Examples, match_weight: float = 1.0, smoothing: float = 0.0, share: float = 1.0
@@ -152,6 +160,7 @@ class Matcher(abc.ABC):
     trainable: ClassVar[bool] = True
     looks_at_records: ClassVar[bool] = True  # False: nothing is gained by hiding an attribute
     hides_cheaply: ClassVar[bool] = True  # False: every view of a pair costs as much as a prediction
+    least_pull: ClassVar[float] = 0.0  # pairs whose loss pulls at their answer by less are left out of adaptive passes
 
     def __init__(self, config: MatcherConfig, attributes: Sequence[Attribute]) -> None:
         if not attributes:

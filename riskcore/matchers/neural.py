@@ -53,6 +53,7 @@ class NeuralMatcher(Matcher):
     batch_size: ClassVar[int] = 128  # at most, where none is asked for
     predict_batch: ClassVar[int] = 256
     dropout: ClassVar[float] = 0.3  # where none is asked for
+    warm_up: ClassVar[int] = 0  # steps in which the learning rate rises, so that the first ones throw nothing away
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
@@ -93,7 +94,7 @@ class NeuralMatcher(Matcher):
         torch.set_num_threads(self.config.threads)
         self._learn_facts(train)
         with _seeded(seed):
-            self.network = self._build()
+            self.network = self._build().to(self._device())
         self.optimiser = None
 
     def fine_tune(
@@ -126,8 +127,11 @@ class NeuralMatcher(Matcher):
                 if should_stop():
                     follower.stop(reached.pairs, state)
                     raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
-                loss = weighted_loss(work.logits(rows), match[rows], non_match[rows])
-                take_step(network, optimiser, loss)
+                with self._precision():
+                    logits = work.logits(rows)
+                loss = weighted_loss(logits, match[rows], non_match[rows])
+                with self._warming(optimiser):
+                    take_step(network, optimiser, loss)
                 reached.add(rows, loss.item())
                 follower.advance(reached.pairs, len(match), state)
         return reached.loss / len(match)
@@ -163,7 +167,7 @@ class NeuralMatcher(Matcher):
     def restore(self, arrays: Arrays) -> None:
         self._accept_facts(_named(arrays, "facts."))
         if self.network is None:
-            self.network = self._build()
+            self.network = self._build().to(self._device())
         stored = _named(arrays, "network.")
         trained = self._trained()
         if set(stored) != set(trained) or any(trained[name].shape != stored[name].shape for name in stored):
@@ -182,7 +186,7 @@ class NeuralMatcher(Matcher):
             for key in ("step", "exp_avg", "exp_avg_sq"):
                 if f"{key}.{name}" in moments:
                     value = torch.from_numpy(moments[f"{key}.{name}"].copy())
-                    optimiser.state[parameter][key] = value
+                    optimiser.state[parameter][key] = value.to(parameter.device)
 
     def _dropout(self) -> float:
         return self.dropout if self.config.dropout is None else self.config.dropout
@@ -207,6 +211,27 @@ class NeuralMatcher(Matcher):
         for group in self.optimiser.param_groups:
             group["lr"] = rate * group.get("haste", 1.0)
         return self.optimiser
+
+    @contextlib.contextmanager
+    def _warming(self, optimiser: torch.optim.Adam) -> Iterator[None]:
+        """A step at the rate that it has so early; how many were made, the optimiser knows."""
+        rates = [group["lr"] for group in optimiser.param_groups]
+        first = optimiser.param_groups[0]["params"][0]
+        share = (float(optimiser.state[first]["step"]) + 1) / self.warm_up if self.warm_up and optimiser.state else 0.0
+        share = share or 1 / max(self.warm_up, 1)
+        for group, rate in zip(optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate * min(share, 1.0)
+        yield
+        for group, rate in zip(optimiser.param_groups, rates, strict=True):
+            group["lr"] = rate
+
+    def _device(self) -> torch.device:
+        """Where the network is. Small ones gain nothing from a GPU."""
+        return torch.device("cpu")
+
+    def _precision(self) -> contextlib.AbstractContextManager[object]:
+        """In which matrix products are computed while training; predictions are always in float32."""
+        return contextlib.nullcontext()
 
     def _groups(self) -> list[dict[str, Any]]:
         """What trains; a group may have a `haste` that multiplies its rate."""
@@ -286,7 +311,7 @@ def _seeded(seed: int) -> Iterator[None]:
 
 
 def _copy(value: Tensor) -> np.ndarray:
-    array: np.ndarray = value.detach().numpy().copy()
+    array: np.ndarray = value.detach().cpu().numpy().copy()
     return array
 
 

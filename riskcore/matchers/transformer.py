@@ -1,10 +1,9 @@
-"""A pre-trained Transformer under a linear head, cut in two: layers that stay as they are, and layers that train.
+"""A pre-trained Transformer, cut in two. Its lower layers stay as they are and read each record by itself, once. Its
+upper layers read what was chosen from two records together, with the marks of their words, and train.
 
 The head sees the first token, as Ditto's does, and beside it how the mean states of the two records differ and agree:
-the installed weights are those of a sentence encoder, whose means are comparable from the first step on.
-
-What the lower part says of a pair never changes, so it can be computed once and kept; it is rounded to half
-precision on the way in any case, so that kept and freshly computed are the same.
+the installed weights are those of a sentence encoder, whose means are comparable from the first step on. It also sees
+how much of the words of each attribute is shared, which a few labelled pairs suffice to learn from.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import contextlib
 import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -22,47 +21,102 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from riskcore.errors import MatcherError
-from riskcore.matchers.serialise import LEFT, PADDING, RIGHT, SHARED, PairText
+from riskcore.matchers.serialise import LEFT, MARKS, OVERLAPS, PADDING, RIGHT, PairText, Record
+
+FROZEN_SHARE = 2 / 3  # of the layers, where no number is given
+START = 0.05  # standard deviation of fresh marks, next to states of about 0.5
+
+
+class Inputs(NamedTuple):
+    """Some pairs, padded to the longest: (pairs, longest) but for the last three."""
+
+    roles: Tensor
+    attribute: Tensor
+    mark: Tensor
+    rarity: Tensor
+    overlap: Tensor  # (pairs, attributes * OVERLAPS)
+    real: Tensor | None  # (pairs, 1, 1, longest), what is not padding; None where all are as long
+    wide: Tensor | None  # (pairs, metrics)
+
+    @classmethod
+    def of(cls, texts: Sequence[PairText], seen: Sequence[np.ndarray | None] | None, wide: np.ndarray | None) -> Self:
+        """`seen` says which subwords of each pair are read, where not all are."""
+        longest = max(len(one.mark) for one in texts)
+        roles, attribute, mark = (np.zeros((len(texts), longest), dtype=np.int64) for _ in range(3))
+        rarity = np.zeros((len(texts), longest), dtype=np.float32)
+        for row, one in enumerate(texts):
+            size = len(one.mark)
+            roles[row, : len(one.left)], roles[row, len(one.left) : size] = LEFT, RIGHT
+            attribute[row, :size], mark[row, :size], rarity[row, :size] = one.attribute, one.mark, one.rarity
+            here = None if seen is None else seen[row]
+            if here is not None:
+                roles[row, :size] *= here
+        overlap = np.stack([one.overlap for one in texts])
+        real = None if roles.all() else (roles != PADDING)[:, None, None, :]
+        arrays = (roles, attribute, mark, rarity, overlap, real, wide)
+        return cls._make(None if one is None else torch.from_numpy(one) for one in arrays)
+
+    def to(self, device: torch.device) -> Self:
+        return type(self)._make(None if one is None else one.to(device) for one in self)
 
 
 class Transformer(nn.Module):
-    """Encoder and head. `lower` and `forward` together turn sequences into logits."""
+    """Encoder and head. `lower` reads records, `forward` turns pairs of what it found into logits."""
 
-    def __init__(self, folder: Path, frozen_layers: int, dropout: float, wide: int) -> None:
+    def __init__(
+        self, folder: Path, frozen_layers: int | None, dropout: float, wide: int, attributes: int, half: bool = False
+    ) -> None:
+        """With `half`, the frozen layers are in bfloat16."""
         super().__init__()
         self.encoder = load_encoder(folder, dropout)
-        self.layers = self.encoder.encoder.layer
-        if frozen_layers >= len(self.layers):
+        self.layers = _layers(self.encoder)
+        frozen = round(FROZEN_SHARE * len(self.layers)) if frozen_layers is None else frozen_layers
+        if frozen >= len(self.layers):
             raise MatcherError(f"{folder} has {len(self.layers)} layers; leave at least one of them to train.")
-        self.frozen_layers = frozen_layers
-        for part in (self.encoder.embeddings, *self.layers[:frozen_layers]):
+        self.frozen_layers = frozen
+        for part in (self.encoder.embeddings, *self.layers[:frozen]):
             part.requires_grad_(False)
-        self.mark = nn.Parameter(0.1 * torch.randn(self.encoder.config.hidden_size))  # of words in both records
+        self._frozen_in = torch.bfloat16 if half else torch.float32
+        self.layers[:frozen].to(self._frozen_in)
+        width = self.width
+        self.side, self.attribute, self.mark, self.rare_mark = (
+            nn.Parameter(START * torch.randn(count, width)) for count in (2, attributes + 1, MARKS, MARKS)
+        )
         self.dropout = nn.Dropout(dropout)
-        self.head = nn.Linear(3 * self.encoder.config.hidden_size + wide, 1)
+        self.overlap = nn.Linear(attributes * OVERLAPS, 1)
+        nn.init.zeros_(self.overlap.weight)
+        nn.init.zeros_(self.overlap.bias)
+        self.head = nn.Linear(3 * width + wide, 1)
 
-    def lower(self, sequences: Sequence[PairText]) -> tuple[Tensor, Tensor]:
-        """Hidden states (pairs, longest, width) after the frozen part, and the role of each."""
-        tokens, roles = _padded(sequences, self.encoder.config.pad_token_id or 0)
-        types = _of(roles, RIGHT).long() if self.encoder.config.type_vocab_size > 1 else torch.zeros_like(tokens)
+    @property
+    def width(self) -> int:
+        return int(self.encoder.config.hidden_size)
+
+    def lower(self, records: Sequence[Record]) -> list[Tensor]:
+        """What the frozen part says of each record's subwords, in half precision, on the processor. Each record goes
+        alone: in company it would depend on the others, in the last bits."""
         with torch.no_grad(), _evaluating(self.encoder):
-            hidden = self.encoder.embeddings(input_ids=tokens, token_type_ids=types)
-            mask = _attention_mask(roles)
-            for layer in self.layers[: self.frozen_layers]:
-                hidden = _first(layer(hidden, attention_mask=mask))
-        return hidden.half(), roles
+            return [self._read(record) for record in records]
 
-    def forward(self, hidden: Tensor, roles: Tensor, wide: Tensor | None = None) -> Tensor:
-        marked = hidden.float() + (roles > RIGHT).unsqueeze(2) * self.mark
-        hidden, mask = self.dropout(marked), _attention_mask(roles)
+    def _read(self, record: Record) -> Tensor:
+        tokens = torch.from_numpy(record.tokens.astype(np.int64)).to(self.side.device)[None]
+        hidden = self.encoder.embeddings(input_ids=tokens).to(self._frozen_in)
+        for layer in self.layers[: self.frozen_layers]:
+            hidden = _first(layer(hidden))
+        return hidden[0].half().cpu()
+
+    def forward(self, states: Tensor, given: Inputs) -> Tensor:
+        """Logits of pairs; `states` is (pairs, longest, width)."""
+        marks = self.side[(given.roles - 1).clamp_min(0)] + self.attribute[given.attribute] + self.mark[given.mark]
+        hidden = self.dropout(states.float() + marks + given.rarity.unsqueeze(2) * self.rare_mark[given.mark])
         for layer in self.layers[self.frozen_layers :]:
-            hidden = _first(layer(hidden, attention_mask=mask))
-        left, right = (_even(_mean(hidden, _of(roles, side))) for side in (LEFT, RIGHT))
+            hidden = _first(layer(hidden, attention_mask=given.real))
+        left, right = (_even(_mean(hidden, given.roles == side)) for side in (LEFT, RIGHT))
         summary = self.dropout(torch.cat([_even(hidden[:, 0]), (left - right).abs(), left * right], dim=1))
-        if wide is not None:
-            summary = torch.cat([summary, wide], dim=1)
-        logits: Tensor = self.head(summary).squeeze(1)
-        return logits
+        if given.wide is not None:
+            summary = torch.cat([summary, given.wide], dim=1)
+        logits: Tensor = self.head(summary).squeeze(1) + self.overlap(given.overlap).squeeze(1)
+        return logits.float()
 
 
 def load_encoder(folder: Path, dropout: float) -> Any:
@@ -75,7 +129,6 @@ def load_encoder(folder: Path, dropout: float) -> Any:
     from transformers import AutoModel
     from transformers.utils import logging
 
-    quiet = {"hidden_dropout_prob": dropout, "attention_probs_dropout_prob": 0.0}  # attention dropout costs 40 %
     before = logging.get_verbosity()
     logging.set_verbosity_error()
     logging.disable_progress_bar()
@@ -86,7 +139,6 @@ def load_encoder(folder: Path, dropout: float) -> Any:
             trust_remote_code=False,
             use_safetensors=True,
             attn_implementation="sdpa",
-            **quiet,
         )
     except (OSError, ValueError, TypeError, KeyError, RuntimeError, SafetensorError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
@@ -96,11 +148,30 @@ def load_encoder(folder: Path, dropout: float) -> Any:
         ) from error
     finally:
         logging.set_verbosity(before)
-    if not hasattr(encoder, "embeddings") or not hasattr(getattr(encoder, "encoder", None), "layer"):
-        raise MatcherError(f"{folder} holds a {type(encoder).__name__}; an encoder like BERT or RoBERTa is needed.")
+    if not hasattr(encoder, "embeddings") or _layers(encoder) is None:
+        raise MatcherError(
+            f"{folder} holds a {type(encoder).__name__}; an encoder like BERT, RoBERTa or DistilBERT is needed."
+        )
     if getattr(encoder, "pooler", None) is not None:
         encoder.pooler = None
+    _set_dropout(encoder, dropout)
     return encoder.float()
+
+
+def _layers(encoder: Any) -> Any:
+    """BERT and its like keep their layers under `encoder`, DistilBERT under `transformer`."""
+    inner = getattr(encoder, "encoder", None) or getattr(encoder, "transformer", None)
+    return getattr(inner, "layer", None)
+
+
+def _set_dropout(encoder: Any, rate: float) -> None:
+    """The same rate throughout, under whatever name the config has it, but none in attention: it would cost 40 %."""
+    for part in encoder.modules():
+        if isinstance(part, nn.Dropout):
+            part.p = rate
+    for part in encoder.modules():
+        if hasattr(part, "query") or hasattr(part, "q_lin"):
+            part.dropout.p = 0.0
 
 
 def _first(output: Any) -> Tensor:
@@ -111,33 +182,13 @@ def _first(output: Any) -> Tensor:
 
 def _mean(hidden: Tensor, mine: Tensor) -> Tensor:
     """Mean state of one record's tokens: what sentence encoders are trained to make comparable."""
-    share = mine.float() / mine.sum(dim=1, keepdim=True).clamp_min(1)
+    share = mine.to(hidden.dtype) / mine.sum(dim=1, keepdim=True).clamp_min(1)
     return torch.bmm(share.unsqueeze(1), hidden).squeeze(1)
 
 
 def _even(states: Tensor) -> Tensor:
     """On a common scale, whatever that of the pre-trained weights is."""
     return functional.layer_norm(states, states.shape[-1:])
-
-
-def _of(roles: Tensor, side: int) -> Tensor:
-    return (roles == side) | (roles == side + SHARED)
-
-
-def _attention_mask(roles: Tensor) -> Tensor | None:
-    real = roles != PADDING
-    return None if bool(real.all()) else real[:, None, None, :]
-
-
-def _padded(sequences: Sequence[PairText], padding: int) -> tuple[Tensor, Tensor]:
-    """Tokens and roles (pairs, longest)."""
-    longest = max(len(one.tokens) for one in sequences)
-    tokens = np.full((len(sequences), longest), padding, dtype=np.int64)
-    roles = np.full(tokens.shape, PADDING, dtype=np.int64)
-    for row, one in enumerate(sequences):
-        tokens[row, : len(one.tokens)] = one.tokens
-        roles[row, : len(one.tokens)] = one.roles
-    return torch.from_numpy(tokens), torch.from_numpy(roles)
 
 
 @contextlib.contextmanager

@@ -96,7 +96,7 @@ def adapt(
         started, earlier = time.perf_counter(), 0.0
         weights = _loss_weights(evidence, done.arrays, config) if iteration else {}
         if iteration:
-            earlier = _one_pass(matcher, evidence, weights, config, iteration, passes)
+            earlier = _one_pass(matcher, evidence, weights, done.arrays, config, iteration, passes)
         known = start if start is not None and not iteration else {}
         probability, validated = (
             known[name] if name in known else matcher.predict_proba(part.examples)
@@ -107,7 +107,7 @@ def adapt(
         scores = fit.model.score(probability, evidence.target.source_fired, config=config.risk)
         row = _row(iteration, scores, fit, evidence, validated, done.arrays.get("label", scores.label))
         row |= {"near_source": near, "seconds": earlier + time.perf_counter() - started}
-        arrays = {name: getattr(scores, name) for name in ("label", "var_match", "var_non_match")}
+        arrays = {name: getattr(scores, name) for name in ("label", "probability", "var_match", "var_non_match")}
         done.advance(matcher, row, {**arrays, "validated": validated, "fitted_on": fitted_on, **weights}, best)
         told = IterationScores("risk", iteration, scores, fit.model, row, learned=matcher.snapshot())
         untold.append(_Untold(told, validated))
@@ -185,15 +185,25 @@ def _loss_weights(evidence: Evidence, last: Arrays, config: RunConfig) -> Arrays
 
 
 def _one_pass(
-    matcher: Matcher, evidence: Evidence, weights: Arrays, config: RunConfig, iteration: int, passes: Passes
+    matcher: Matcher,
+    evidence: Evidence,
+    weights: Arrays,
+    last: Arrays,
+    config: RunConfig,
+    iteration: int,
+    passes: Passes,
 ) -> float:
     """One pass over target and, where they join, validation pairs with the risk loss; VaR is held constant. Returns the
     seconds it had taken when it was interrupted."""
-    sets = [TuningSet(evidence.target.examples, weights["target_match"], weights["target_non_match"])]
+    parts = [("target", evidence.target, last["probability"])]
     if config.adapt.folds:
-        sets.append(
-            TuningSet(evidence.validation.examples, weights["validation_match"], weights["validation_non_match"])
+        parts.append(("validation", evidence.validation, last["validated"]))
+    sets = [
+        TuningSet(part.examples, weights[f"{name}_match"], weights[f"{name}_non_match"]).pulled(
+            said, matcher.least_pull
         )
+        for name, part, said in parts
+    ]
     seed = stream_seed(config.seed, Stream.RISK_PASS, iteration)
     return passes.make(matcher, sets, iteration, rate=config.adapt.rate, seed=seed).earlier
 

@@ -158,14 +158,14 @@ def _target_rules(train: EvidencePart, config: RunConfig) -> TargetRulesLearner:
 
 
 def fine_tuned_weights(
-    matcher: Matcher, train: ScoredPart, config: RunConfig, passes: Passes, before: int = 0
+    matcher: Matcher, train: ScoredPart, config: RunConfig, passes: Passes, count: int, before: int = 0
 ) -> Arrays:
     """What the matcher has learned after fine-tuning on the labels of `train`; it is left as it was.
 
     The rate is the one it was trained with, on the same schedule: at the lower rate of adaptive training, thousands of
-    labels would stay half learned. `before` is the number of the pass before the first of these.
+    labels would stay half learned. `count` passes are made; `before` is the number of the pass before the first.
     """
-    start, count = matcher.snapshot(), config.adapt.iterations
+    start = matcher.snapshot()
     tune = dataclasses.replace(config.tune, epochs=count)
     rates = [rate_at(one, tune, matcher.rates.train) for one in range(1, count + 1)]
     fine_tune_on_labels(matcher, train.part.examples, config, rates, passes, before=before)

@@ -21,7 +21,7 @@ from riskcore.errors import CheckpointError
 from riskcore.matchers.base import Arrays
 from riskcore.storage.arrays import read_arrays, read_metadata, write_arrays
 
-VERSION = 7  # to be raised whenever what is kept, or what it means to those who read it, changes
+VERSION = 8  # to be raised whenever what is kept, or what it means to those who read it, changes
 
 
 @dataclasses.dataclass(frozen=True, eq=False)

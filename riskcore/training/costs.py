@@ -34,7 +34,8 @@ def method_seconds(method: str, config: RunConfig, sizes: RunSizes, speed: float
 def tradition(config: RunConfig, sizes: RunSizes, speed: float) -> float:
     if config.start:  # trained in another run
         return _predictions(sizes, speed)
-    seen = config.tune.epochs * (sizes.source + _PREDICT * sizes.validation)
+    epochs = MATCHERS[config.matcher.kind].epochs(sizes.source, config.tune.epochs)
+    seen = epochs * (sizes.source + _PREDICT * sizes.validation)
     return seen / speed + _predictions(sizes, speed)
 
 
@@ -47,7 +48,8 @@ def base_learners(config: RunConfig, sizes: RunSizes, speed: float | None = None
     adapt, matcher = config.adapt, MATCHERS[config.matcher.kind]
     speed = speed or matcher.pairs_per_second
     folds = adapt.stacking_folds if sizes.validation < adapt.few_validation_pairs else adapt.fine_tuning_folds
-    tuned = adapt.iterations * sizes.validation * folds / speed if matcher.trainable else 0.0
+    passes = matcher.epochs(sizes.validation, adapt.iterations)
+    tuned = passes * sizes.validation * folds / speed if matcher.trainable else 0.0
     forests = (adapt.stacking_folds + 1) * (1.0 + (sizes.source + sizes.validation) / 2500)
     return _predictions(sizes, speed) + forests + tuned
 

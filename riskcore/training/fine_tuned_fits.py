@@ -19,6 +19,7 @@ from riskcore.training.checkpoint import Checkpoint, Progress, fingerprint
 from riskcore.training.evidence import Evidence
 from riskcore.training.listeners import Listener
 from riskcore.training.passes import KEEP_SECONDS, Passes, forget_pass
+from riskcore.training.supervised import epochs_of
 
 
 class FineTunedFit(NamedTuple):
@@ -43,8 +44,8 @@ class FineTunedFits:
     ) -> None:
         # Of the same workload, labels that are not trusted may have been left out.
         self._made_from = fingerprint({}, evidence.validation.examples.pairs) + config.to_json() + evidence.fingerprint
-        passes = count * config.adapt.iterations
-        self._matcher, self._config = matcher, config
+        self._each = epochs_of(matcher, len(evidence.validation), config.adapt.iterations)
+        self._matcher, self._config, passes = matcher, config, count * self._each
         self._passes = Passes("base learners", "pass", passes, self._made_from, listeners, checkpoint, should_stop)
         self._file = None if checkpoint is None else _fits_beside(checkpoint)
         self._groups = self._read()
@@ -55,9 +56,9 @@ class FineTunedFits:
         said = self._groups.get(f"{number} log-odds")
         if said is not None:
             return FineTunedFit(self._groups.get(f"{number} weights", {}), said)
-        before, floor = number * self._config.adapt.iterations, self._config.stack.probability_floor
+        before, floor = number * self._each, self._config.stack.probability_floor
         try:
-            weights = fine_tuned_weights(self._matcher, train, self._config, self._passes, before)
+            weights = fine_tuned_weights(self._matcher, train, self._config, self._passes, self._each, before)
         except CancelledError:
             self._write()
             raise

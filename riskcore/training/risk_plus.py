@@ -76,7 +76,13 @@ def train_risk_plus(
         made = _Iteration.of(ensemble, matcher, None if iteration else start)
         scores, row = made.scores, made.row(iteration, ensemble, done.arrays.get("label"))
         row["seconds"] = earlier + time.perf_counter() - started
-        arrays = {"label": scores.label, "probability": scores.probability, "out_of_fold": made.out_of_fold}
+        arrays = {
+            "label": scores.label,
+            "probability": scores.probability,
+            "out_of_fold": made.out_of_fold,
+            "said": made.said,
+            "validated": made.validated,
+        }
         done.advance(matcher, row, arrays, lowest_loss)
         learned = matcher.snapshot()
         told = IterationScores("risk+", iteration, scores, made.fit.model, row, made.risk, learned=learned)
@@ -136,7 +142,8 @@ class _Iteration:
     """The stacker's answers with a matcher in some state, ranked by the rules and by all the evidence."""
 
     stacked: Stacked
-    validated: np.ndarray  # the matcher's own probabilities of the validation pairs
+    said: np.ndarray  # the matcher's own probabilities of the target pairs
+    validated: np.ndarray  # and of the validation pairs
     scores: RiskScores
     fit: FitResult
     risk: LabelRisk
@@ -153,7 +160,7 @@ class _Iteration:
         fit = _explaining_fit(evidence, stacked, config)
         scores = fit.model.score(stacked.probability, evidence.target.fired, config=config.risk)
         risk = label_risk(ensemble, stacked, stacked.probability, stacked.out_of_fold)
-        return cls(stacked, validated, scores, fit, risk)
+        return cls(stacked, known["target"], validated, scores, fit, risk)
 
     @property
     def out_of_fold(self) -> np.ndarray:
@@ -209,10 +216,11 @@ def _one_pass(
 ) -> float:
     """One pass towards the last probabilities: the stacker's for the target, out-of-fold ones for validation pairs.
     Returns the seconds it had taken when it was interrupted."""
-    sets = [
-        TuningSet(evidence.target.examples, last["probability"], 1 - last["probability"]),
-        TuningSet(evidence.validation.examples, last["out_of_fold"], 1 - last["out_of_fold"]),
-    ]
+    parts = (
+        (evidence.target, last["probability"], last["said"]),
+        (evidence.validation, last["out_of_fold"], last["validated"]),
+    )
+    sets = [TuningSet(part.examples, aim, 1 - aim).pulled(said, matcher.least_pull) for part, aim, said in parts]
     seed = stream_seed(config.seed, Stream.STACKING_PASS, iteration)
     return passes.make(matcher, sets, iteration, rate=config.adapt.rate, seed=seed).earlier
 

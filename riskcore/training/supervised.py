@@ -19,6 +19,7 @@ from riskcore.data.pairs import LabelledPairs
 from riskcore.errors import MatcherError
 from riskcore.matchers.base import Arrays, Examples, Matcher, ShouldStop, TuningSet, never
 from riskcore.random_streams import Stream, stream_seed
+from riskcore.registry import MATCHERS
 from riskcore.training.checkpoint import Checkpoint, Progress, fingerprint
 from riskcore.training.listeners import Listener, TrainingStart, notify
 from riskcore.training.passes import Passes
@@ -61,6 +62,7 @@ def train_on_labels(
     if not len(train) or not isinstance(train.pairs, LabelledPairs):
         raise MatcherError("Training needs labelled pairs; there are none.")
     made_from = _made_from(matcher, train, validation, config, seed)
+    config = dataclasses.replace(config, epochs=epochs_of(matcher, len(train), config.epochs))
     labelled = TuningSet.from_labels(train, config.match_weight, config.smoothing)
     matcher.begin(train, stream_seed(seed, Stream.INITIAL_WEIGHTS))
     rows, best = _resume(matcher, checkpoint, made_from)
@@ -89,6 +91,11 @@ def train_on_labels(
     best_f1 = None if history.best is None else history.best["validation_f1"]
     notify(listeners, "on_end", {"best_epoch": history.best_epoch, "validation_f1": best_f1})
     return history
+
+
+def epochs_of(matcher: Matcher, pairs: int, most: int) -> int:
+    """Passes over so many labelled pairs that this matcher needs, at most as many as asked for."""
+    return MATCHERS[matcher.kind].epochs(pairs, most) if matcher.kind in MATCHERS else most
 
 
 def rate_at(epoch: int, config: TuneConfig, usual: float) -> float:

@@ -92,7 +92,7 @@ class _DomainClassifier:
         self._hook = layer.register_forward_pre_hook(self._keep_features)
 
     def _keep_features(self, _: nn.Module, inputs: tuple[Tensor, ...]) -> None:
-        self._features = inputs[0]
+        self._features = inputs[0].cpu()
 
     def loss(self, is_target: Tensor) -> Tensor:
         assert self._features is not None

@@ -95,7 +95,7 @@ def test_the_matcher_is_fine_tuned_at_its_falling_training_rate(
 
     monkeypatch.setattr(matcher, "fine_tune", noted)
     part = ScoredPart(evidence.validation, matcher.predict_proba(evidence.validation.examples))
-    weights = fine_tuned_weights(matcher, part, quick, Passes("base learners", "pass", 3))
+    weights = fine_tuned_weights(matcher, part, quick, Passes("base learners", "pass", 3), 3)
     log_odds = fine_tuned_log_odds(matcher, weights, part, quick.stack.probability_floor)
     usual = matcher.rates.train
     assert rates == pytest.approx([usual, 0.55 * usual, 0.1 * usual])

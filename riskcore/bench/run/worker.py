@@ -35,7 +35,7 @@ from riskcore.storage.files import read_json, write_json, write_text
 from riskcore.storage.jsonable import jsonable
 from riskcore.storage.lock import FolderLock
 from riskcore.training.evidence import Evidence
-from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart
+from riskcore.training.listeners import Listener, PhaseEnd, PhaseProgress, PhaseStart, TrainingStart
 from riskcore.training.processes import peak_rss_mb
 from riskcore.training.results import EpochRow, IterationScores, MethodResult
 
@@ -149,7 +149,7 @@ class _CellRecorder(Listener):
         self.iterations: dict[str, list[dict[str, Any]]] = kept["iterations"]
         self.phases = len(cell.entries) + 1 + needs_base_learners(cell.config.methods)
         self.within = 0.0  # share of the current phase that is done
-        self.config = cell.config
+        self.config, self.epochs = cell.config, cell.config.tune.epochs
 
     def on_phase_start(self, record: PhaseStart) -> None:
         self.within = 0.0
@@ -160,11 +160,14 @@ class _CellRecorder(Listener):
         self.seconds[self._name(record["phase"])] = record["seconds"]
         self._save()
 
+    def on_start(self, record: TrainingStart) -> None:
+        self.epochs = record["epochs"]
+
     def on_evidence(self, evidence: Evidence) -> None:
         self.rules = self.rules if self.ablation else len(evidence.rules)
 
     def on_epoch_end(self, record: EpochRow) -> None:
-        epochs = self.config.tune.epochs
+        epochs = self.epochs
         if self.ablation is None:  # the share of an ablation counts its iterations only, even if it trains first
             self.within = record["epoch"] / epochs
         self._send_step(f"{self._name('tradition')} epoch {record['epoch']} of {epochs}")
