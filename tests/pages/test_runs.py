@@ -36,7 +36,7 @@ def test_a_pass_that_lasts_counts_its_pairs(screen, runs):
     told = {"task": "risk+", "unit": "iteration", "number": 2, "of": 5, "done": 640, "total": 1915}
     RunStore(runs).passing(record.id, [{**told, "seconds": 15.6, "per_second": 41.2}])
     text = words(screen("fine_tuning", run=record.id))
-    assert "Risk+, iteration 2 of 5: 640 of 1,915 pairs, 41 pairs a second, about 31 s left" in text
+    assert "Risk+, iteration 2 of 5: 640 of 1,915 pairs, 41 a second, about 31 s left in this iteration" in text
 
 
 def test_a_run_that_failed_is_resumed(screen, runs, monkeypatch):

@@ -98,13 +98,15 @@ EPOCH = {
 
 
 def test_a_pass_says_its_pairs_its_speed_and_its_time_left():
-    assert pass_words(EPOCH) == "Tradition, epoch 2 of 5: 640 of 1,915 pairs, 41 pairs a second, about 31 s left"
+    assert (
+        pass_words(EPOCH) == "Tradition, epoch 2 of 5: 640 of 1,915 pairs, 41 a second, about 31 s left in this epoch"
+    )
     slow = {**EPOCH, "task": "base learners", "unit": "pass", "number": 13, "of": 110, "per_second": 2.34}
     assert pass_words(slow) == (
-        "Base learners, pass 13 of 110: 640 of 1,915 pairs, 2.3 pairs a second, about 9 min left"
+        "Base learners, pass 13 of 110: 640 of 1,915 pairs, 2.3 a second, about 9 min left in this pass"
     )
     over = pass_words({**EPOCH, "done": 1915})
-    assert over == "Tradition, epoch 2 of 5: 1,915 of 1,915 pairs, 41 pairs a second"
+    assert over == "Tradition, epoch 2 of 5: 1,915 of 1,915 pairs, 41 a second"
 
 
 def test_a_pass_moves_the_share_of_its_step():

@@ -10,8 +10,10 @@ import pytest
 from riskcore.config import AdaptConfig, RunConfig
 from riskcore.data import TargetTruth, Workload, build_workload, find_sample, open_data
 from riskcore.matchers import create
+from riskcore.matchers.base import Matcher
 from riskcore.training import adaptive
 from riskcore.training.adaptive import adapt, best_iteration
+from riskcore.training.evidence import Evidence
 from riskcore.training.gather import gather
 from riskcore.training.results import IterationRow
 from riskcore.training.supervised import train_on_labels
@@ -112,7 +114,12 @@ def test_a_validation_pairs_own_label_does_not_reach_its_loss_weights(
     relabelled = dataclasses.replace(evidence, validation=dataclasses.replace(evidence.validation, examples=examples))
     one_pass = dataclasses.replace(quick, adapt=dataclasses.replace(quick.adapt, iterations=1))
     passes: list[dict[str, np.ndarray]] = []
-    monkeypatch.setattr(adaptive, "_one_pass", lambda _matcher, _evidence, weights, *_: passes.append(weights))
+
+    def noted(_matcher: Matcher, _evidence: Evidence, weights: dict[str, np.ndarray], *_: object) -> float:
+        passes.append(weights)
+        return 0.0
+
+    monkeypatch.setattr(adaptive, "_one_pass", noted)
     for some in (evidence, relabelled):
         adapt(matcher, some, one_pass)
     of_true, of_flipped = passes

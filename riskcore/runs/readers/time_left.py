@@ -122,12 +122,14 @@ def time_left_text(seconds: float) -> str:
 
 
 def pass_words(told: PairsProgress) -> str:
-    """How far a pass is, as "Tradition, epoch 2 of 5: 640 of 1,915 pairs, 41 pairs a second, about 31 s left"."""
+    """How far a pass is: "Tradition, epoch 2 of 5: 640 of 1,915 pairs, 41 a second, about 31 s left in this epoch"."""
     task, speed = told["task"], told["per_second"]
     pace = f"{speed:,.0f}" if speed >= 10 else f"{speed:.1f}"
     where = f"{task[:1].upper()}{task[1:]}, {told['unit']} {told['number']:,} of {told['of']:,}"
-    left = f", {time_left_text((told['total'] - told['done']) / speed)}" if 0 < told["done"] < told["total"] else ""
-    return f"{where}: {told['done']:,} of {told['total']:,} pairs, {pace} pairs a second{left}"
+    pairs = f"{told['done']:,} of {told['total']:,} pairs, {pace} a second"
+    if speed <= 0 or told["done"] >= told["total"]:
+        return f"{where}: {pairs}"
+    return f"{where}: {pairs}, {time_left_text((told['total'] - told['done']) / speed)} in this {told['unit']}"
 
 
 def within_passes(told: PairsProgress, before: int = 0) -> float:
