@@ -1,12 +1,13 @@
 """How fast matchers train on one data set, beside what the machine's float32 matrix product can do.
 
-    python benchmarks/train_speed.py --data DIR [--json] [--matchers sif,rnn,attention,hybrid] [--threads 1]
+    python benchmarks/train_speed.py --data DIR [--json] [--matcher sif,rnn,attention,hybrid] [--threads 1]
 
 Pairs per second are those of whole passes (batches made, loss, gradients, Adam), the best of a few rounds that
 take turns, so that a busy machine treats all alike. `share` is the part of the machine's matrix-product rate,
 measured in the same run, that goes into a matcher's matrix products: what torch counts as their floating-point
 operations, by the time of the pass. `naive` is the attention matcher computing the same numbers the plain way:
-every attribute padded to the longest value of any, every occurrence of a word projected anew.
+every attribute padded to the longest value of any, every occurrence of a word projected anew. `ditto-before` is ditto
+as it was trained before version 0.3: two of six layers frozen, float32 throughout, as many subwords of each pair.
 """
 
 from __future__ import annotations
@@ -38,6 +39,7 @@ from riskcore.matchers.neural import NeuralMatcher, Work
 from riskcore.matchers.summaries import FAR, Attention
 
 BATCH = 128
+BEFORE = "ditto-before"
 
 
 class NaiveMatcher(AttentionMatcher):
@@ -96,7 +98,8 @@ def matmul_rate(size: int = 768, seconds: float = 0.5) -> float:
 
 
 def prepare(kind: str, train: Examples, attributes: tuple[Attribute, ...], threads: int) -> NeuralMatcher:
-    config = MatcherConfig(kind="attention" if kind == "naive" else kind, threads=threads)
+    settings: dict[str, Any] = {"frozen_layers": 2, "half": False} if kind == BEFORE else {}
+    config = MatcherConfig(kind={"naive": "attention", BEFORE: "ditto"}.get(kind, kind), threads=threads, **settings)
     matcher = NaiveMatcher(config, attributes) if kind == "naive" else create(config, attributes)
     assert isinstance(matcher, NeuralMatcher)
     matcher.begin(train, seed=0)
@@ -121,9 +124,9 @@ def measure(data: Path, kinds: list[str], pairs: int, rounds: int, threads: int)
     workload, _ = build_workload(open_data(data))
     train = Examples(workload.source).take(np.random.default_rng(0).permutation(len(workload.source))[:pairs])
     tuning_set = TuningSet.from_labels(train)
-    few = TuningSet.from_labels(train.take(slice(0, 64)))
+    few = TuningSet.from_labels(train.take(slice(0, 320)))
     matchers = {kind: prepare(kind, train, workload.attributes, threads) for kind in kinds}
-    sets = {kind: few if kind == "ditto" else tuning_set for kind in kinds}
+    sets = {kind: few if kind.startswith("ditto") else tuning_set for kind in kinds}
     flops = {kind: operations(matcher, sets[kind]) for kind, matcher in matchers.items()}
     best, rate = dict.fromkeys(kinds, np.inf), 0.0
     for _ in range(rounds):
@@ -136,6 +139,7 @@ def measure(data: Path, kinds: list[str], pairs: int, rounds: int, threads: int)
         "matchers": {kind: {"pairs_per_second": speed[kind], "share_of_matmul": share[kind]} for kind in kinds},
         "attention_over_naive": _ratio(speed, "attention", "naive"),
         "attention_over_hybrid": _ratio(speed, "attention", "hybrid"),
+        "ditto_over_before": _ratio(speed, "ditto", BEFORE),
     }
 
 
@@ -146,23 +150,23 @@ def _ratio(speed: dict[str, float], one: str, other: str) -> float | None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True, help="a workload folder, for example DBLP-ACM")
-    parser.add_argument("--matchers", default="sif,rnn,attention,hybrid,naive,ditto")
+    parser.add_argument("--matcher", "--matchers", default=f"sif,rnn,attention,hybrid,naive,ditto,{BEFORE}")
     parser.add_argument("--pairs", type=int, default=3000, help="training pairs in a pass")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--threads", type=int, default=1)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
-    found = measure(options.data, options.matchers.split(","), options.pairs, options.rounds, options.threads)
+    found = measure(options.data, options.matcher.split(","), options.pairs, options.rounds, options.threads)
     if options.json:
         print(json.dumps(found, indent=1))
         return
     print(f"{found['data']}: {found['pairs']} pairs, {found['threads']} thread(s)")
     print(f"matrix product: {found['matmul_gflops']:.0f} GFLOP/s")
     for kind, row in found["matchers"].items():
-        print(f"{kind:10s} {row['pairs_per_second']:8.0f} pairs/s  {100 * row['share_of_matmul']:5.1f} % of matmul")
-    for other in ("naive", "hybrid"):
-        ratio = found[f"attention_over_{other}"]
-        print(f"attention / {other}: {'-' if ratio is None else format(ratio, '.1f')}")
+        print(f"{kind:12s} {row['pairs_per_second']:8.0f} pairs/s  {100 * row['share_of_matmul']:5.1f} % of matmul")
+    for one, other in (("attention", "naive"), ("attention", "hybrid"), ("ditto", "before")):
+        ratio = found[f"{one}_over_{other}"]
+        print(f"{one} / {other}: {'-' if ratio is None else format(ratio, '.1f')}")
 
 
 if __name__ == "__main__":
