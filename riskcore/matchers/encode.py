@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import weakref
 import zlib
+from array import array
 from collections.abc import Sequence
 
 import numpy as np
@@ -52,17 +53,45 @@ class Corpus:
         return np.where(inside, self.words[np.where(inside, places, 0)], 0)
 
 
+class _Values:
+    """The word numbers of values, side by side in one array that grows: an array of its own for each of them would take
+    four times the memory. Value 0 has no words."""
+
+    def __init__(self) -> None:
+        self._words = np.zeros(1 << 10, dtype=np.int32)
+        self._ends = array("q", [0, 0])  # where each value's words end, the first entry apart
+
+    def __len__(self) -> int:
+        return len(self._ends) - 1
+
+    def append(self, words: Sequence[int]) -> None:
+        begin, end = self._ends[-1], self._ends[-1] + len(words)
+        if end > len(self._words):
+            self._words = np.concatenate([self._words, np.zeros(max(end, len(self._words)), dtype=np.int32)])
+        self._words[begin:end] = words
+        self._ends.append(end)
+
+    def take(self, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The words of these values, one after the other, and where each begins."""
+        ends = np.array(self._ends, dtype=np.int64)
+        begins, sizes = ends[values], ends[values + 1] - ends[values]
+        starts = np.concatenate([[0], np.cumsum(sizes)])
+        places = np.repeat(begins - starts[:-1], sizes) + np.arange(starts[-1])
+        return self._words[places], starts
+
+
 class Encoder:
     """Words, values and tables seen so far."""
 
-    def __init__(self, vectors: WordVectors, max_words: int, max_values: int = 1_000_000) -> None:
+    def __init__(self, vectors: WordVectors, max_words: int, max_values: int = 300_000) -> None:
+        """More than `max_values` values, which take some 80 MB, are forgotten."""
         self.vectors, self.max_words, self.max_values = vectors, max_words, max_values
         self._forget()
 
     def _forget(self) -> None:
         self._word_of: dict[str, int] = {}
         self._value_of: dict[str, int] = {}
-        self._values: list[np.ndarray] = [np.zeros(0, dtype=np.int32)]  # value 0: missing
+        self._values = _Values()  # value 0: missing
         self._features = np.zeros((0, self.vectors.width), dtype=np.float32)
         self._hashes = np.zeros(0, dtype=np.int64)
         self._tables: weakref.WeakKeyDictionary[Table, dict[str, np.ndarray]] = weakref.WeakKeyDictionary()
@@ -104,7 +133,7 @@ class Encoder:
             number = len(self._values) if words else 0
             if words:
                 coded = [self._word_of.setdefault(word, len(self._word_of)) for word in words]
-                self._values.append(np.array(coded, dtype=np.int32))
+                self._values.append(coded)
             self._value_of[text] = number
         return number
 
@@ -116,9 +145,7 @@ class Encoder:
 
     def _compact(self, values: np.ndarray) -> Corpus:
         used, values = _renumber(values, first=0)
-        texts = [self._values[value] for value in used]
-        starts = np.concatenate([[0], np.cumsum([len(text) for text in texts])])
-        words = np.concatenate(texts) if len(texts) else np.zeros(0, dtype=np.int32)
+        words, starts = self._values.take(used)
         distinct, words = _renumber(words)
         padding = np.zeros((1, self.vectors.width), dtype=np.float32)
         return Corpus(

@@ -52,7 +52,7 @@ def _rows(values: Sequence[str], number: dict[str, int]) -> tuple[np.ndarray, ..
     """Per value: its words in order, and the known words that spell a run of its first letters."""
     parts = [_some_rows([_split(value) for value in some], number) for some in slabs(values)]
     words, spelt = Rows.joined([one for one, _, _ in parts]), Rows.joined([one for _, one, _ in parts])
-    runs = np.concatenate([np.zeros((0, 2), dtype=np.int64), *(one for _, _, one in parts)])
+    runs = np.concatenate([np.zeros((0, 2), dtype=np.int32), *(one for _, _, one in parts)])
     return words.starts, words.items, spelt.starts, spelt.items, runs[:, 0].copy(), runs[:, 1].copy()
 
 
@@ -62,7 +62,7 @@ def _some_rows(values: Sequence[Sequence[str]], number: dict[str, int]) -> tuple
     return (
         Rows.build([[number[word] for word in found] for found in values]),
         Rows.build([[word for word, _, _ in found] for found in acronyms]),
-        np.array(runs, dtype=np.int64).reshape(-1, 2),
+        np.array(runs, dtype=np.int32).reshape(-1, 2),
     )
 
 

@@ -59,7 +59,7 @@ class ListScorer(ABC):
         return _reduce(self._compare(one, other), starts, left_sizes, right_sizes, self._config.element_match)
 
     def _compare(self, one: np.ndarray, other: np.ndarray) -> np.ndarray:
-        key, inverse = np.unique(one * len(self._elements) + other, return_inverse=True)
+        key, inverse = np.unique(one.astype(np.int64) * len(self._elements) + other, return_inverse=True)
         return self._alike(key // max(1, len(self._elements)), key % max(1, len(self._elements)))[inverse]
 
 

@@ -155,7 +155,7 @@ class RecordSpace:
     def _prepare(self, found: list[str]) -> Records:
         distinct, of_row = np.unique(np.array(found, dtype=object), return_inverse=True)
         starts, items, weights = weighted_rows(distinct.tolist(), self._known_words, self._number, self._rare)
-        return Records(of_row, starts, items.astype(np.int32), weights, len(self._number))
+        return Records(of_row, starts, items, weights, len(self._number))
 
     def _distinct(self, table: Table) -> list[str]:
         """The texts of a table's records, by number. They are long and needed rarely: they are not kept."""
@@ -179,8 +179,17 @@ def same_records(left: Table, right: Table) -> bool:
 
 
 def _texts(table: Table, attributes: Sequence[str]) -> list[str]:
-    columns = [table.text(attribute) for attribute in attributes]
-    return [" ".join(fold(value) for value in row if value is not None) for row in zip(*columns, strict=True)]
+    columns = [_folded(table.text(attribute)) for attribute in attributes]
+    return [" ".join(value for value in row if value is not None) for row in zip(*columns, strict=True)]
+
+
+def _folded(column: np.ndarray) -> list[str | None]:
+    """Each value folded; those that occur again and again, such as years, once."""
+    found: dict[str | None, str | None] = {None: None}
+    for value in column:
+        if value not in found:
+            found[value] = fold(value)
+    return [found[value] for value in column]
 
 
 @njit(cache=True, nogil=True)
@@ -211,7 +220,7 @@ def _closest(  # type: ignore[no-untyped-def]
 ):
     """For each row the `kept` records with the highest TF-IDF similarity through words of at most `most` records."""
     rows = len(starts) - 1
-    score, record = np.zeros((rows, kept)), np.full((rows, kept), -1)
+    score, record = np.zeros((rows, kept)), np.full((rows, kept), -1, dtype=np.int32)
     total, met = np.zeros(records), np.zeros(records, dtype=np.int64)
     for row in range(rows):
         count = 0

@@ -48,7 +48,7 @@ class Rarity:
 
 @dataclasses.dataclass(frozen=True)
 class Rows:
-    """Ragged rows of integers: row i is `items[starts[i]:starts[i + 1]]`."""
+    """Ragged rows of integers: row i is `items[starts[i]:starts[i + 1]]`. Items are int32, half the memory of int64."""
 
     starts: np.ndarray
     items: np.ndarray
@@ -57,14 +57,14 @@ class Rows:
     def build(cls, rows: Sequence[Sequence[int]]) -> Rows:
         starts = np.zeros(len(rows) + 1, dtype=np.int64)
         np.cumsum([len(row) for row in rows], out=starts[1:])
-        items = np.fromiter((item for row in rows for item in row), dtype=np.int64, count=int(starts[-1]))
+        items = np.fromiter((item for row in rows for item in row), dtype=np.int32, count=int(starts[-1]))
         return cls(starts, items)
 
     @classmethod
     def joined(cls, several: Sequence[Rows]) -> Rows:
         """The rows of all, one below the other."""
         sizes = np.concatenate([np.zeros(1, dtype=np.int64), *(one.sizes for one in several)])
-        return cls(np.cumsum(sizes), np.concatenate([np.zeros(0, dtype=np.int64), *(one.items for one in several)]))
+        return cls(np.cumsum(sizes), np.concatenate([np.zeros(0, dtype=np.int32), *(one.items for one in several)]))
 
     @property
     def sizes(self) -> np.ndarray:

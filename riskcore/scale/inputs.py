@@ -31,6 +31,7 @@ from riskcore.runs.bundle.read import Bundle
 from riskcore.scale.pair_values import records_and_pairs
 
 Rows = tuple[np.ndarray, np.ndarray]
+_READ_AT_ONCE = 1 << 16  # pairs, whose ids become objects
 _SHOWN = 5  # unknown ids named in an error
 
 
@@ -154,7 +155,7 @@ def _of_ids(
     records: Records, pairs: Path, left: tuple[np.ndarray, np.ndarray], right: tuple[np.ndarray, np.ndarray]
 ) -> ScoreInput:
     """A file of `ltable_id` and `rtable_id`; each side comes with its ids and the rows that they have here."""
-    sides = [(name, pd.Index(ids), rows.astype(np.int32)) for name, (ids, rows) in _named(left, right)]
+    sides = [(name, pd.Index(ids, dtype=object), rows.astype(np.int32)) for name, (ids, rows) in _named(left, right)]
     if len(records.left) + len(records.right) > 2**31 - 1:
         raise ConfigError("There are more than two billion records. Split the tables.")
 
@@ -163,7 +164,7 @@ def _of_ids(
         for batch in _batches(pairs, (LEFT_ID, RIGHT_ID)):
             found = []
             for name, index, rows in sides:
-                places = index.get_indexer(pd.Index(_trimmed(batch.column(name))))
+                places = index.get_indexer(pd.Index(_trimmed(batch.column(name)), dtype=object))
                 if (places < 0).any():
                     raise ConfigError(_unknown(pairs, name, batch.column(name), places, first))
                 found.append(rows[places])
@@ -186,8 +187,8 @@ def _of_values(records: Records, pairs: Path, workspace: Path) -> ScoreInput:
     right_rows = records.add_right(right).astype(np.int32)
 
     def stream() -> Iterator[Rows]:
-        with pq.ParquetFile(rows_file) as file:
-            for batch in file.iter_batches(batch_size=1 << 18):
+        with pq.ParquetFile(rows_file, pre_buffer=False) as file:
+            for batch in file.iter_batches(batch_size=_READ_AT_ONCE):
                 yield left_rows[batch.column(0).to_numpy()], right_rows[batch.column(1).to_numpy()]
 
     found = PairStream(stream, _row_count(rows_file), ("values", *_state(pairs)))
@@ -218,8 +219,8 @@ def _batches(path: Path, wanted: tuple[str, ...]) -> Iterator[pa.RecordBatch]:
         raise ConfigError(f"{path.name} has no column {missing[0]}. A file of pairs has {' and '.join(wanted)}.")
     try:
         if path.suffix.lower() == ".parquet":
-            with pq.ParquetFile(path) as file:
-                yield from file.iter_batches(batch_size=1 << 18, columns=list(wanted))
+            with pq.ParquetFile(path, pre_buffer=False) as file:  # else the bytes of all pairs stay in memory
+                yield from file.iter_batches(batch_size=_READ_AT_ONCE, columns=list(wanted))
             return
         with _csv(path, wanted) as reader:
             yield from reader

@@ -25,8 +25,7 @@ class PartScorer:
         tables = tables or PreparedTables.of(bundle, *self.folder.tables())
         self.left, self.right = tables.left, tables.right
         self.scorer = PairScorer(bundle, tables, method, config)
-        self._left_ids = pa.array(self.left.ids, pa.large_string())
-        self._right_ids = self._left_ids if self.right is self.left else pa.array(self.right.ids, pa.large_string())
+        self._left_ids, self._right_ids = tables.left_ids, tables.right_ids
 
     def gather(self, part: int, left: np.ndarray, right: np.ndarray) -> int:
         """Score these pairs and store them: where candidates compete, as far as it goes without the others."""

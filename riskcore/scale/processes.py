@@ -16,6 +16,7 @@ import queue
 import resource
 import signal
 import sys
+import threading
 import time
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -84,11 +85,13 @@ class InThisProcess:
 class InProcesses:
     """Several parts at a time: one in a thread of this process, each other one in a process of its own."""
 
-    def __init__(self, here: PartScorer, others: Sequence[ProcessPoolExecutor], threads: ThreadPoolExecutor) -> None:
-        self._here, self._threads, self.ahead = here, threads, 1 + len(others) + _AHEAD
-        self._idle: queue.SimpleQueue[ProcessPoolExecutor | None] = queue.SimpleQueue()
+    def __init__(self, here: PartScorer, others: Sequence[ProcessPoolExecutor]) -> None:
+        self._here, self.ahead = here, 1 + len(others) + _AHEAD
+        self._free: queue.SimpleQueue[ProcessPoolExecutor | None] = queue.SimpleQueue()
         for one in (*others, None):  # None: this process
-            self._idle.put(one)
+            self._free.put(one)
+        self._own = threading.local()
+        self._threads = ThreadPoolExecutor(1 + len(others), "scoring", self._begin)
 
     def gather(self, part: int, left: np.ndarray, right: np.ndarray) -> Future[Done]:
         return self._threads.submit(self._work, "gather", part, left, right)
@@ -99,15 +102,18 @@ class InProcesses:
     def scorer(self) -> PartScorer:
         return self._here
 
+    def end(self) -> None:
+        self._threads.shutdown(wait=True, cancel_futures=True)
+
+    def _begin(self) -> None:
+        """A thread keeps to one process. If any of them could score here, memory would be held back for each."""
+        self._own.process = self._free.get()
+
     def _work(self, what: _Work, part: int, *arrays: np.ndarray) -> Done:
-        """There are as many threads as processes, so one of these is idle."""
-        process = self._idle.get()
-        try:
-            if process is None:
-                return _do(self._here, what, part, *arrays)
-            return process.submit(_do_there, what, part, *arrays).result()
-        finally:
-            self._idle.put(process)
+        process: ProcessPoolExecutor | None = self._own.process
+        if process is None:
+            return _do(self._here, what, part, *arrays)
+        return process.submit(_do_there, what, part, *arrays).result()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -138,10 +144,10 @@ def pool(folder: Path, method: str, config: ScaleConfig, processes: int) -> Iter
         for one in others:
             stack.callback(one.shutdown, wait=True, cancel_futures=True)
             one.submit(os.getpid)  # starts the process, from this thread
-        threads = ThreadPoolExecutor(processes, "scoring")
-        stack.callback(threads.shutdown, wait=True, cancel_futures=True)
         try:
-            yield InProcesses(opening.open(), others, threads)
+            workers = InProcesses(opening.open(), others)
+            stack.callback(workers.end)
+            yield workers
         except BrokenProcessPool as error:
             raise StorageError(
                 "A process that scored pairs was ended from outside, perhaps for lack of memory. Finished parts are "

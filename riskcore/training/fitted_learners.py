@@ -156,9 +156,12 @@ class LinearLearner:
         if self.only is not None or not len(metrics):
             return np.full(len(metrics), self.only or 0.0)
         known, missing = self.coefficients, np.isnan(metrics)
-        filled = np.where(missing, known["fill"], metrics).astype(np.float32)
-        inputs = np.hstack([filled, missing[:, known["flags"]].astype(np.float32)])
-        inputs = np.clip((inputs - known["mean"]) / known["scale"], -self.clip, self.clip)
+        inputs = np.empty((len(metrics), len(known["mean"])), dtype=np.float32)
+        inputs[:, : metrics.shape[1]] = np.where(missing, known["fill"], metrics)
+        inputs[:, metrics.shape[1] :] = missing[:, known["flags"]]
+        inputs -= known["mean"]  # in place: the inputs of many pairs are among the largest arrays of scoring
+        inputs /= known["scale"]
+        np.clip(inputs, -self.clip, self.clip, out=inputs)
         probability: np.ndarray = expit(inputs @ known["weights"] + known["offset"])
         return probability
 

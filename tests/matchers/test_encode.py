@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import ClassVar
 
 import numpy as np
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from riskcore.data.values import tokens
-from riskcore.matchers.encode import Encoder, _renumber, word_hash
+from riskcore.matchers.encode import Encoder, _renumber, _Values, word_hash
 from riskcore.matchers.vectors import WordVectors, pretrained
 from tests.matchers.people import pairs_of, people, table
 
@@ -109,6 +110,27 @@ def test_long_values_are_capped_and_old_values_forgotten() -> None:
     assert encoder.corpus([pairs], ["x"]).lengths.tolist() == [8]
     assert encoder.corpus([people(3)], ["name"]).lengths.min() > 0
     assert len(encoder._values) < 9
+
+
+def test_forgetting_changes_nothing() -> None:
+    keeping, forgetting = Encoder(pretrained(), 80), Encoder(pretrained(), 80, max_values=3)
+    for seed in range(3):
+        pairs = people(20, seed=seed)
+        one, other = (encoder.corpus([pairs], ["name", "city"]) for encoder in (keeping, forgetting))
+        for field in ("features", "hashes", "words", "starts", "values"):
+            assert np.array_equal(getattr(one, field), getattr(other, field)), field
+
+
+@given(st.lists(st.lists(st.integers(0, 9), max_size=900), max_size=9), st.data())
+@settings(max_examples=30)
+def test_values_side_by_side(rows: list[list[int]], data: st.DataObject) -> None:
+    values, known = _Values(), [[], *rows]
+    for row in rows:
+        values.append(row)
+    assert len(values) == len(known)
+    wanted = data.draw(st.lists(st.integers(0, len(known) - 1), max_size=20))
+    words, starts = values.take(np.array(wanted, dtype=np.int64))
+    assert [words[begin:end].tolist() for begin, end in itertools.pairwise(starts)] == [known[one] for one in wanted]
 
 
 @given(st.lists(st.integers(0, 9), max_size=30))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import json
 import subprocess
 import sys
@@ -26,6 +27,7 @@ from riskcore.scale.folder import ScoredFolder
 from riskcore.scale.known import find_scored
 from riskcore.scale.parts import PartScorer
 from riskcore.scale.score import Scored, score
+from riskcore.scale.scorer import PreparedTables
 from tests.apply.finished import QUICK, finished, shifted
 from tests.apply.test_other_shapes import one_table
 
@@ -205,6 +207,17 @@ def bytes_of(folder: ScoredFolder) -> dict[str, bytes]:
     own = ("measured.json", "score.lock")
     files = [file for file in sorted(folder.path.rglob("*")) if file.is_file() and file.name not in own]
     return {str(file.relative_to(folder.path)): file.read_bytes() for file in files}
+
+
+def test_prepared_tables_hold_ids_as_texts_side_by_side(clean: RunFolder) -> None:
+    bundle = open_bundle(clean)
+    left, right = bundle.tables
+    prepared = PreparedTables.of(bundle, left, right)
+    assert (len(prepared.left), len(prepared.right)) == (len(left), len(right))
+    assert prepared.left_ids.to_pylist() == left.ids.tolist()
+    assert prepared.right_ids.to_pylist() == right.ids.tolist()
+    assert set(prepared.left.ids) == {""}
+    assert gc.isenabled()
 
 
 def test_the_command_with_two_processes(competing: RunFolder, tmp_path: Path) -> None:
