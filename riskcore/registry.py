@@ -183,7 +183,7 @@ MATCHERS = Registry(
             "ditto",
             "a pre-trained Transformer: strong on long text, minutes to hours without a GPU",
             "riskcore.matchers.ditto:DittoMatcher",
-            pairs_per_second=120,
+            pairs_per_second=90,
             pairs_enough=8_000,
         ),
         MatcherSpec(
