@@ -21,6 +21,7 @@ from riskcore.audit import VerdictLog
 from riskcore.audit.chain import entry_digest
 from riskcore.data import find_sample
 from riskcore.runs import PairQuery, RunFolder, RunStore, query_pairs
+from riskcore.runs.readers import forecast
 from riskcore.runs.readers.time_left import estimate_seconds, run_progress, step_words, steps_of, within_step
 from riskcore.runs.store.database import verdicts
 from riskcore.storage.files import write_json
@@ -52,7 +53,8 @@ def test_starting_a_run_writes_its_config(screen, runs, monkeypatch):
     assert "Cancel" in [button.label for button in app.button]
 
 
-def test_a_slow_matcher_says_before_the_start_how_long_it_takes_and_what_is_cheaper(screen):
+def test_a_slow_matcher_says_before_the_start_how_long_it_takes_and_what_is_cheaper(screen, monkeypatch):
+    monkeypatch.setattr(forecast, "LONG_SECONDS", 500.0)
     app = screen("fine_tuning")
     assert "This run takes long" not in words(app)
     app = checked(app.selectbox(key="form matcher").set_value("ditto").run())

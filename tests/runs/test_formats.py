@@ -39,9 +39,11 @@ PAIRS = 48
 
 
 @pytest.fixture(scope="module")
-def old():
-    """The run that version 0.1 finished. Nothing here writes to it."""
-    return RunFolder(STORED / "runs" / RUN)
+def old(tmp_path_factory):
+    """A run of version 0.1, whose store is upgraded when something asks it."""
+    place = tmp_path_factory.mktemp("old") / "runs"
+    shutil.copytree(STORED / "runs", place)
+    return RunFolder(place / RUN)
 
 
 def stored_scores(folder, method, iteration):
