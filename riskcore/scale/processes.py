@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import dataclasses
-import gc
 import os
 import queue
 import resource
@@ -37,6 +36,7 @@ from riskcore.scale.mapped import Mapped
 from riskcore.scale.parts import PartScorer
 from riskcore.scale.scorer import PreparedTables
 from riskcore.storage.files import remove_file
+from riskcore.storage.memory import give_back_memory
 
 _PR_SET_PDEATHSIG = 1
 _Work = Literal["gather", "finish"]
@@ -161,19 +161,10 @@ def _shared_tables(folder: Path) -> Iterator[Mapped]:
     scored = ScoredFolder(folder)
     try:
         tables = Mapped.write(PreparedTables.of(Bundle(scored.bundle), *scored.tables()), scored.shared_tables)
-        _give_back_memory()
+        give_back_memory()
         yield tables
     finally:
         remove_file(scored.shared_tables)
-
-
-def _give_back_memory() -> None:
-    """What was freed goes back to the system. Libraries keep it, for themselves."""
-    gc.collect()
-    pa.default_memory_pool().release_unused()
-    if sys.platform == "linux":
-        with contextlib.suppress(AttributeError):  # musl has none
-            ctypes.CDLL(None).malloc_trim(0)
 
 
 def peak_mb() -> float:
