@@ -11,7 +11,13 @@ from riskcore.config.base import Config, setting
 class TuneConfig(Config):
     """How matchers are trained on labels."""
 
-    epochs: int = setting(20, "passes over the labelled pairs; the best by validation F1 is kept", 0, 10_000)
+    epochs: int = setting(
+        20,
+        "passes over the labelled pairs, at most (ditto stops earlier where it has seen enough); the best by validation "
+        "F1 is kept",
+        0,
+        10_000,
+    )
     batch_size: int | None = setting(
         None, "pairs per step; none means up to 128 (16 for ditto), and fewer if there are few pairs", 1, 65_536
     )
