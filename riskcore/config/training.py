@@ -13,8 +13,8 @@ class TuneConfig(Config):
 
     epochs: int = setting(
         20,
-        "passes over the labelled pairs, at most (ditto stops earlier where it has seen enough); the best by validation "
-        "F1 is kept",
+        "passes over the labelled pairs, at most (ditto stops earlier where it has seen enough); the best by "
+        "validation F1 is kept",
         0,
         10_000,
     )
