@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import shutil
 
 import numpy as np
 import openpyxl
@@ -195,8 +196,9 @@ def test_what_cannot_be_exported(shifted, out, monkeypatch):
     assert list(out.iterdir()) == []
 
 
-def test_an_old_run_says_what_it_lacks(out):
-    done = export_result(RunFolder(STORED / "runs" / RUN), out / "p.csv", verdicts={})
+def test_an_old_run_says_what_it_lacks(out, tmp_path):
+    stored = shutil.copytree(STORED / "runs", tmp_path / "stored")  # its store is upgraded when something asks it
+    done = export_result(RunFolder(stored / RUN), out / "p.csv", verdicts={})
     assert "the target pairs only" in done.about["left_out"][0]
     assert done.rows["pairs"] == 48
 
