@@ -143,13 +143,20 @@ def kills(
                 process.send_signal(signal.SIGKILL)
                 process.wait()
                 done += 1
-                time.sleep(1)
-                orphans += sum(Path(f"/proc/{one}").exists() for one in mine)
+                orphans += len(_left(mine))
         _command(chosen, data, resumed, 2)
         same = _digests(whole) == _digests(resumed)
         report({"pairs": pairs, "kills": done, "processes left behind": orphans, "same bytes": same}, as_json)
     if not same or orphans:
         raise typer.Exit(1)
+
+
+def _left(processes: list[int], seconds: float = 20.0) -> list[int]:
+    """Those that do not end by themselves: one that is just starting finds out only then that it is alone."""
+    end = time.monotonic() + seconds
+    while (left := [one for one in processes if Path(f"/proc/{one}").exists()]) and time.monotonic() < end:
+        time.sleep(0.5)
+    return left
 
 
 def _words(run: Path, data: Path, out: Path, processes: int) -> list[str]:
