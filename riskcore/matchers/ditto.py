@@ -21,12 +21,8 @@ from riskcore.data.pairs import Pairs, Table
 from riskcore.matchers.base import (
     Arrays,
     Examples,
-    PassFollower,
     Rates,
-    ShouldStop,
     TuningSet,
-    as_sets,
-    never,
 )
 from riskcore.matchers.device import device, halves_well, training_precision
 from riskcore.matchers.frequency import Frequency
@@ -99,24 +95,10 @@ class DittoMatcher(NeuralMatcher):
             self.frequency = Frequency(arrays["word"], arrays["frequency"])
             self._texts.clear()
 
-    def fine_tune(
-        self,
-        sets: TuningSet | Sequence[TuningSet],
-        *,
-        rate: float | None = None,
-        seed: int = 0,
-        batch_size: int | None = None,
-        should_stop: ShouldStop = never,
-        follower: PassFollower | None = None,
-    ) -> float:
-        if not self._begun and as_sets(sets):
-            self._begin_with_overlap(as_sets(sets))
-        try:
-            return super().fine_tune(
-                sets, rate=rate, seed=seed, batch_size=batch_size, should_stop=should_stop, follower=follower
-            )
-        finally:
-            trim_heap()  # batches of many sizes leave gaps of hundreds of megabytes
+    def _before_pass(self, sets: Sequence[TuningSet]) -> None:
+        trim_heap()  # batches of many sizes leave gaps of hundreds of megabytes
+        if not self._begun:
+            self._begin_with_overlap(sets)
 
     def predict_proba(self, examples: Examples) -> np.ndarray:
         try:

@@ -110,6 +110,7 @@ class NeuralMatcher(Matcher):
         network, parts = self._ready(), as_sets(sets)
         if not parts:
             return 0.0
+        self._before_pass(parts)
         follower = follower or PassFollower()
         reached = _Reached.of(follower.reached(), self)
         optimiser = self._optimiser(self.rates.fine_tune if rate is None else rate)
@@ -224,6 +225,9 @@ class NeuralMatcher(Matcher):
         yield
         for group, rate in zip(optimiser.param_groups, rates, strict=True):
             group["lr"] = rate
+
+    def _before_pass(self, sets: Sequence[TuningSet]) -> None:
+        """What a family does before each pass."""
 
     def _device(self) -> torch.device:
         """Where the network is. Small ones gain nothing from a GPU."""

@@ -116,6 +116,7 @@ def _one_epoch(
 ) -> None:
     network, optimiser = matcher.network, matcher._optimiser(rate)
     assert network is not None
+    matcher._before_pass([labelled])
     network.train()
     done = 0  # source pairs
     match, non_match = (torch.from_numpy(side.astype(np.float32)) for side in (labelled.match, labelled.non_match))
