@@ -20,6 +20,6 @@ def halves_well(where: torch.device) -> bool:
     return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())
 
 
-def training_precision(where: torch.device, half: bool) -> contextlib.AbstractContextManager[object]:
+def mixed_precision(where: torch.device, half: bool) -> contextlib.AbstractContextManager[object]:
     """Matrix products in bfloat16, if so. Weights, moments and what is added up stay in float32."""
     return torch.autocast(where.type, dtype=torch.bfloat16) if half else contextlib.nullcontext()

@@ -6,7 +6,6 @@ local Hugging Face folder. Only the layers that train are saved; loading needs t
 
 from __future__ import annotations
 
-import contextlib
 import weakref
 from collections.abc import Sequence
 from pathlib import Path
@@ -24,11 +23,11 @@ from riskcore.matchers.base import (
     Rates,
     TuningSet,
 )
-from riskcore.matchers.device import device, halves_well, training_precision
+from riskcore.matchers.device import device, halves_well
 from riskcore.matchers.frequency import Frequency
 from riskcore.matchers.neural import NeuralMatcher, Work
 from riskcore.matchers.serialise import PairText, Serialiser, distinct_records, document_frequency, perturbed
-from riskcore.matchers.transformer import Inputs, Transformer
+from riskcore.matchers.transformer import Inputs, Transformer, padded
 from riskcore.matchers.vectors import package_folder
 from riskcore.storage.memory import trim_heap
 
@@ -143,8 +142,9 @@ class DittoMatcher(NeuralMatcher):
     def _device(self) -> torch.device:
         return device()
 
-    def _precision(self) -> contextlib.AbstractContextManager[object]:
-        return training_precision(self._network().side.device, self._half)
+    def _alike(self, lengths: np.ndarray) -> list[np.ndarray]:
+        """Pairs that are padded alike: in longer company the last bits of an answer would be others."""
+        return [np.flatnonzero(lengths == length) for length in np.unique(lengths)]
 
     def _pair_texts(self, pairs: Pairs) -> list[PairText]:
         if pairs not in self._texts:
@@ -201,7 +201,7 @@ class _Together:
         wide: np.ndarray | None,
     ) -> None:
         self.matcher, self.network, self.groups, self.texts, self.wide = matcher, network, groups, texts, wide
-        self.lengths = np.array([len(one.mark) for one in texts], dtype=np.int64)
+        self.lengths = np.array([padded(len(one.mark)) for one in texts], dtype=np.int64)
         self._owner = np.repeat(np.arange(len(groups)), [len(pairs) for pairs in groups])
         self._left = np.concatenate([pairs.left_rows for pairs in groups])
         self._right = np.concatenate([pairs.right_rows for pairs in groups])

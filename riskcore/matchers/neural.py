@@ -128,9 +128,7 @@ class NeuralMatcher(Matcher):
                 if should_stop():
                     follower.stop(reached.pairs, state)
                     raise CancelledError("Training was cancelled; the last checkpoint holds what was reached.")
-                with self._precision():
-                    logits = work.logits(rows)
-                loss = weighted_loss(logits, match[rows], non_match[rows])
+                loss = weighted_loss(work.logits(rows), match[rows], non_match[rows])
                 with self._warming(optimiser):
                     take_step(network, optimiser, loss)
                 reached.add(rows, loss.item())
@@ -149,12 +147,16 @@ class NeuralMatcher(Matcher):
         return answers
 
     def _predict_chunk(self, examples: Examples) -> np.ndarray:
-        work = self._work([examples], training=False)
-        order, answers = np.argsort(work.lengths, kind="stable"), np.zeros(len(examples))
-        for start in range(0, len(order), self.predict_batch):
-            for rows in within_memory(order[start : start + self.predict_batch], work.lengths):
-                answers[rows] = torch.sigmoid(work.logits(rows).double()).numpy()
+        work, answers = self._work([examples], training=False), np.zeros(len(examples))
+        for together in self._alike(work.lengths):
+            for start in range(0, len(together), self.predict_batch):
+                for rows in within_memory(together[start : start + self.predict_batch], work.lengths):
+                    answers[rows] = torch.sigmoid(work.logits(rows).double()).numpy()
         return answers
+
+    def _alike(self, lengths: np.ndarray) -> list[np.ndarray]:
+        """Pairs that may be predicted together, those of similar length one after the other."""
+        return [np.argsort(lengths, kind="stable")]
 
     def snapshot(self, moments: bool = False) -> Arrays:
         arrays = {f"network.{name}": _copy(value) for name, value in self._trained().items()}
@@ -232,10 +234,6 @@ class NeuralMatcher(Matcher):
     def _device(self) -> torch.device:
         """Where the network is. Small ones gain nothing from a GPU."""
         return torch.device("cpu")
-
-    def _precision(self) -> contextlib.AbstractContextManager[object]:
-        """In which matrix products are computed while training; predictions are always in float32."""
-        return contextlib.nullcontext()
 
     def _groups(self) -> list[dict[str, Any]]:
         """What trains; a group may have a `haste` that multiplies its rate."""

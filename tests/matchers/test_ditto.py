@@ -38,7 +38,7 @@ from riskcore.matchers.serialise import (
     document_frequency,
     perturbed,
 )
-from riskcore.matchers.transformer import Inputs, Transformer, load_encoder
+from riskcore.matchers.transformer import Inputs, Transformer, _attend, load_encoder, padded
 from riskcore.registry import MATCHERS
 from riskcore.training.supervised import train_on_labels
 from tests.matchers.people import ATTRIBUTES, examples, table
@@ -234,6 +234,27 @@ def test_half_precision_is_almost_the_same(tiny_transformer: Path) -> None:
     assert weights[0] == pytest.approx(weights[1], abs=2e-3)
 
 
+@pytest.mark.parametrize("half", [False, True])
+def test_what_is_said_of_a_pair_does_not_depend_on_its_company(half: bool, tiny_transformer: Path) -> None:
+    matcher, some = build(tiny_transformer, half=half), examples(60)
+    train_on_labels(matcher, some, None, config=TuneConfig(epochs=1))
+    together, draw = matcher.predict_proba(some), np.random.default_rng(0)
+    for size in (1, 5, 33):
+        rows = draw.permutation(len(some))[:size]
+        assert matcher.predict_proba(some.take(rows)) == pytest.approx(together[rows], abs=1e-6)
+
+
+def test_plain_attention_is_the_fused_one(tiny_transformer: Path) -> None:
+    draw = torch.Generator().manual_seed(0)
+    query, key, value = (torch.randn(3, 2, 11, 16, generator=draw).bfloat16() for _ in range(3))
+    mask = (torch.arange(11) < torch.tensor([[11], [7], [1]]))[:, None, None, :]
+    fused, _ = _attend(torch.nn.Identity(), query, key, value, mask)
+    plain, _ = _attend(torch.nn.Identity(), query.requires_grad_(), key, value, mask)
+    assert plain.requires_grad
+    assert not fused.requires_grad
+    assert torch.allclose(plain, fused, atol=2e-2)
+
+
 def test_precision_follows_the_processor_it_was_trained_on(
     tiny_transformer: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -242,8 +263,8 @@ def test_precision_follows_the_processor_it_was_trained_on(
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda supported=supported: supported)
         matcher = build(tiny_transformer)
         matcher.begin(examples(5), seed=0)
-        with matcher._precision():
-            assert torch.is_autocast_enabled("cpu") is supported
+        assert isinstance(matcher.network, Transformer)
+        assert matcher.network._half is supported
         learned = matcher.snapshot()
         monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda supported=supported: not supported)
         moved = build(tiny_transformer)
@@ -270,7 +291,7 @@ def test_a_graphics_card_is_used_where_there_is_one(tiny_transformer: Path, monk
     texts = matcher.serialiser.pairs(train.pairs, matcher.frequency)
     given, states = (
         Inputs.of(texts, None, None),
-        torch.zeros(len(texts), max(len(one.mark) for one in texts), network.width),
+        torch.zeros(len(texts), padded(max(len(one.mark) for one in texts)), network.width),
     )
     assert network(states.to("meta"), given.to(torch.device("meta"))).device.type == "meta"
 
