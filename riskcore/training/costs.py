@@ -26,7 +26,7 @@ class RunSizes:
 def method_seconds(method: str, config: RunConfig, sizes: RunSizes, speed: float | None = None) -> float:
     """The seconds that a method may take; a method without an estimate of its own trains, as most do. `speed` is the
     matcher's in pairs a second, where it was measured."""
-    speed = speed or MATCHERS[config.matcher.kind].pairs_per_second
+    speed = speed or MATCHERS[config.matcher.kind].speed(config.matcher.max_tokens)
     estimate = METHODS[method].seconds
     return float(load_attribute(estimate)(config, sizes, speed)) if estimate else transfer(config, sizes, speed)
 
@@ -46,7 +46,7 @@ def risk(config: RunConfig, sizes: RunSizes, speed: float) -> float:
 def base_learners(config: RunConfig, sizes: RunSizes, speed: float | None = None) -> float:
     """Forests are grown for every fold, and the matcher is fine-tuned on the validation labels in each."""
     adapt, matcher = config.adapt, MATCHERS[config.matcher.kind]
-    speed = speed or matcher.pairs_per_second
+    speed = speed or matcher.speed(config.matcher.max_tokens)
     folds = adapt.stacking_folds if sizes.validation < adapt.few_validation_pairs else adapt.fine_tuning_folds
     passes = matcher.epochs(sizes.validation, adapt.iterations)
     tuned = passes * sizes.validation * folds / speed if matcher.trainable else 0.0

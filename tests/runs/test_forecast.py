@@ -55,6 +55,13 @@ def test_a_usual_figure_until_the_matcher_was_measured_here(store):
     assert measured.seconds > found.seconds
 
 
+def test_longer_pairs_take_longer(store):
+    longer = dataclasses.replace(DITTO, matcher=MatcherConfig(kind="ditto", max_tokens=128))
+    steps, twice = (step_seconds(config, SIZES) for config in (DITTO, longer))
+    assert twice["tradition"] == pytest.approx(2 * steps["tradition"])
+    assert MATCHERS["hybrid"].speed(128) == MATCHERS["hybrid"].speed(64)
+
+
 def test_only_this_machine_and_this_matcher_count(store, monkeypatch):
     trained(store, DITTO, 30.0)
     other = dataclasses.replace(DITTO, matcher=MatcherConfig(kind="ditto", max_tokens=32))
