@@ -63,28 +63,25 @@ def test_a_cell_that_fails_stops_no_other(tmp_path: Path) -> None:
     command = arguments(tmp_path, "--seeds", "1", "--workload", "DA2XX", "--jobs", "1", "--json")
     write_data(tmp_path / "data" / "XX", seed=2)
     (tmp_path / "data" / "DS" / "train.csv").write_text("ltable_id,rtable_id,label\n0,0,maybe\n")
-    process = start(*command)
-    answer, messages = process.communicate(timeout=120)
-    assert process.returncode == 3
-    assert "maybe" in messages
-    assert [one["cell"] for one in json.loads(answer)["failed"]] == ["DA2DS, toy, seed 0"]
+    found = CliRunner().invoke(app, command)
+    assert found.exit_code == 3
+    assert "maybe" in found.stderr
+    assert [one["cell"] for one in json.loads(found.stdout)["failed"]] == ["DA2DS, toy, seed 0"]
     assert list(documents(tmp_path / "out")) == ["DA2XX.toy.seed0"]
 
 
 def test_other_settings_are_not_averaged_with_these(tmp_path: Path) -> None:
     command = arguments(tmp_path, "--jobs", "1", "--json", "--methods", "tradition")
-    first = start(*command, "--seeds", "2")
-    assert first.communicate(timeout=120)[0]
+    assert CliRunner().invoke(app, [*command, "--seeds", "2"]).exit_code == 0
     settings = json.loads((tmp_path / "quick.json").read_text())
     settings["tune"]["epochs"] = 1
     (tmp_path / "quick.json").write_text(json.dumps(settings))
-    second = start(*command, "--seeds", "1")
-    answer, messages = second.communicate(timeout=120)
-    assert second.returncode == 0, messages
-    found = json.loads(answer)
+    second = CliRunner().invoke(app, [*command, "--seeds", "1"])
+    assert second.exit_code == 0, second.stderr
+    found = json.loads(second.stdout)
     assert [(row["method"], row["seeds"]) for row in found["summary"]] == [("tradition", 1)]
     assert "seed 1 left out" in found["left_out"][0]
-    assert "seed 1 left out" in messages
+    assert "seed 1 left out" in second.stderr
     page = CliRunner().invoke(app, ["bench", "report", "--out", str(tmp_path / "out"), "--no-images"])
     assert "seed 1 left out" in page.stderr
     assert "## Left out" in (tmp_path / "out" / "report.md").read_text()
