@@ -127,6 +127,8 @@ class Follower(PassFollower):
             self._keep(done, state)
             self._kept_at = time.monotonic()
             self._pause = max(KEEP_SECONDS, (self._kept_at - now) / KEEP_SHARE)
+        if done == self._first[1]:  # what went before was making the records ready: no speed can be told yet
+            return
         if now - self._told_at >= TELL_SECONDS or (self._told and done == total):
             self._told_at, self._told = now, True
             self._tell(done, total, now)
@@ -146,7 +148,7 @@ class Follower(PassFollower):
     def _tell(self, done: int, total: int, now: float) -> None:
         assert self._first is not None
         since, before = self._first
-        per_second = (done - before) / (now - since) if now > since else done / max(now - self._begun, 1e-9)
+        per_second = (done - before) / (now - since) if now > since else float(done)
         notify(
             self._passes.listeners,
             "on_pairs",
