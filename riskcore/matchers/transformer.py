@@ -178,8 +178,8 @@ def _attend(
     scaling: float | None = None,
     **options: Any,
 ) -> tuple[Tensor, None]:
-    """Attention, all (pairs, heads, places, width); `mask` is False for padding. Fused, unless a processor is to find the
-    gradient in bfloat16: that of the fused one takes seven times as long as that of plain products."""
+    """Attention, all (pairs, heads, places, width); `mask` is False for padding. Fused, unless a processor is to find
+    its gradient in bfloat16: that of the fused one takes seven times as long as that of plain products."""
     if query.requires_grad and query.dtype is torch.bfloat16 and query.device.type == "cpu":
         scores = (query @ key.transpose(2, 3)).float() * (scaling or query.shape[-1] ** -0.5)
         if mask is not None:
