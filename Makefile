@@ -8,9 +8,7 @@ COVERAGE := 85  # the least share of lines, in %
 app: .venv/.app
 	$(BIN)/python -m riskcore serve
 
-# One process more than there are cores: many tests wait for a browser or a server.
-WORKERS := $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
-TESTS := $(BIN)/python -m pytest -n $(WORKERS) --dist loadscope --no-loadscope-reorder
+TESTS := $(BIN)/python -m pytest -n auto --dist loadscope --no-loadscope-reorder
 
 # Tests that fork: in a process of their own, since a fork breaks threads, which other tests leave.
 FORKING := tests/runs/test_pool.py tests/runs/test_postgres.py tests/test_cli_queue.py

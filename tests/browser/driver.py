@@ -91,7 +91,7 @@ def serving(root: Path) -> Iterator[str]:
 
 
 def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
-    for _ in range(300):
+    for _ in range(900):
         if server.poll() is not None:
             raise RuntimeError("The server ended at once; its log is server.log.")
         try:
@@ -101,7 +101,7 @@ def _wait_until_healthy(address: str, server: subprocess.Popen[bytes]) -> None:
         except OSError:
             pass
         time.sleep(0.2)
-    raise RuntimeError("The server did not become healthy within a minute.")
+    raise RuntimeError("The server did not become healthy within three minutes.")
 
 
 @contextmanager
