@@ -172,8 +172,8 @@ class MatcherConfig(Config):
     )
     half: bool | None = setting(
         None,
-        "ditto: whether frozen layers and training use bfloat16; none means where the processor has instructions for "
-        "it, which makes training and prediction two to three times as fast",
+        "ditto: whether matrix products use bfloat16; none means where the processor has instructions for it, which "
+        "makes training and prediction two to three times as fast",
     )
     summarise: bool = setting(True, "ditto: shorten long values to their rarest words, as many as fit")
     augment: float = setting(0.0, "ditto: share of training pairs of which a part is hidden in each pass", 0, 1)

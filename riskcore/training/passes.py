@@ -148,7 +148,7 @@ class Follower(PassFollower):
     def _tell(self, done: int, total: int, now: float) -> None:
         assert self._first is not None
         since, before = self._first
-        per_second = (done - before) / (now - since) if now > since else float(done)
+        per_second = (done - before) / max(now - since, 1e-9)
         notify(
             self._passes.listeners,
             "on_pairs",

@@ -244,7 +244,7 @@ def test_what_is_said_of_a_pair_does_not_depend_on_its_company(half: bool, tiny_
         assert matcher.predict_proba(some.take(rows)) == pytest.approx(together[rows], abs=1e-6)
 
 
-def test_plain_attention_is_the_fused_one(tiny_transformer: Path) -> None:
+def test_plain_attention_is_the_fused_one() -> None:
     draw = torch.Generator().manual_seed(0)
     query, key, value = (torch.randn(3, 2, 11, 16, generator=draw).bfloat16() for _ in range(3))
     mask = (torch.arange(11) < torch.tensor([[11], [7], [1]]))[:, None, None, :]
